@@ -1,0 +1,33 @@
+"""The framework: five contracts, one record per arrow, and the method as a value."""
+
+from counterpoint.framework.errors import PartError
+from counterpoint.framework.method import Method
+from counterpoint.framework.model import Model, contrast
+from counterpoint.framework.momentum import Momentum, twins
+from counterpoint.framework.parts import PART_NAMES, Encoder, Extraction, Loss, Similarity, Views
+from counterpoint.framework.records import Comparison, Draw, Encoded, Scores, Terms
+from counterpoint.framework.world import ALONE, Alone, Gathered, World
+
+__all__ = [
+    "ALONE",
+    "PART_NAMES",
+    "Alone",
+    "Comparison",
+    "Draw",
+    "Encoded",
+    "Encoder",
+    "Extraction",
+    "Gathered",
+    "Loss",
+    "Method",
+    "Model",
+    "Momentum",
+    "PartError",
+    "Scores",
+    "Similarity",
+    "Terms",
+    "Views",
+    "World",
+    "contrast",
+    "twins",
+]

@@ -1,0 +1,87 @@
+"""A method is a value: five parts, and nothing else."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from counterpoint.framework import codec
+from counterpoint.framework.errors import PartError
+from counterpoint.framework.model import Model, build
+from counterpoint.framework.parts import Encoder, Extraction, Loss, Similarity, Views
+from counterpoint.framework.records import Shape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A contrastive method as its five parts.
+
+    It can be printed, compared, hashed, written to JSON and read back, and changed in one
+    place: `method.swap(loss=Triplet())`.
+    """
+
+    views: Views
+    encoder: Encoder
+    extraction: Extraction
+    similarity: Similarity
+    loss: Loss
+
+    def __post_init__(self) -> None:
+        for place in fields(self):
+            value = getattr(self, place.name)
+            belongs = getattr(value, "part", None)
+            if belongs != place.name:
+                raise PartError(
+                    place.name,
+                    got=f"{type(value).__name__}, which is part {belongs!r}",
+                    needs=f"settings whose `part` is {place.name!r}",
+                )
+
+    def swap(self, **parts: Any) -> "Method":
+        """Give the same method with some parts replaced."""
+        if unknown := parts.keys() - {place.name for place in fields(self)}:
+            raise PartError(
+                min(unknown), got="a sixth part", needs="one of the five", do=f"this is\n{self}"
+            )
+        return replace(self, **parts)
+
+    def build(self, *, image: Shape) -> Model:
+        """Check the composition on the meta device, then make its modules.
+
+        `image` is the shape of one image, (channels, height, width).
+        """
+        return build(
+            image,
+            views=self.views,
+            encoder=self.encoder,
+            extraction=self.extraction,
+            similarity=self.similarity,
+            loss=self.loss,
+        )
+
+    def to_json(self) -> str:
+        """Write the method as canonical JSON."""
+        return codec.to_text(codec.encode(self))
+
+    @classmethod
+    def from_json(cls, text: str, *, parts: Mapping[str, type]) -> "Method":
+        """Read a method; `parts` is the closed table of part names."""
+        method = codec.decode(codec.from_text(text), {**parts, cls.__name__: cls})
+        if not isinstance(method, cls):
+            raise TypeError(f"this is the JSON of a {type(method).__name__}, not of a method")
+        return method
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that change with any setting and with nothing else."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """List the five parts as (name, settings)."""
+        return tuple((place.name, str(getattr(self, place.name))) for place in fields(self))
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"({number}) {name:<11}{settings}"
+            for number, (name, settings) in enumerate(self.rows(), start=1)
+        )

@@ -1,0 +1,139 @@
+"""A method made of modules, checked on the meta device before any data is touched."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from counterpoint.framework.errors import PartError
+from counterpoint.framework.momentum import Momentum
+from counterpoint.framework.parts import (
+    BuiltEncoder,
+    BuiltExtraction,
+    BuiltLoss,
+    BuiltSimilarity,
+    BuiltViews,
+    Encoder,
+    Extraction,
+    Loss,
+    Similarity,
+    Views,
+)
+from counterpoint.framework.records import Comparison, Encoded, Index, Maps, Shape, View
+from counterpoint.framework.world import ALONE, World
+
+BATCH = 4  # of the dry run: more than one, so that batch norm has statistics
+
+
+class Model(nn.Module):
+    """Five built parts."""
+
+    def __init__(
+        self,
+        views: BuiltViews,
+        encoder: BuiltEncoder,
+        extraction: BuiltExtraction,
+        similarity: BuiltSimilarity,
+        loss: BuiltLoss,
+    ) -> None:
+        super().__init__()
+        self.views = views
+        self.encoder = encoder
+        self.extraction = extraction
+        self.similarity = similarity
+        self.loss = loss
+
+    def encode(self, views: tuple[View, ...]) -> Encoded:
+        """Run part (2), and its momentum twin where there is one."""
+        online: tuple[Maps, ...] = self.encoder(views)
+        if isinstance(self.encoder, Momentum):
+            return Encoded(online, self.encoder.target(views))
+        return Encoded(online, online)
+
+    def forward(self, views: tuple[View, ...], index: Index, world: World = ALONE) -> Tensor:
+        return contrast(self, views, index, world)
+
+
+def contrast(model: Model, views: tuple[View, ...], index: Index, world: World = ALONE) -> Tensor:
+    r"""Run parts (2) to (5) on the views of a batch and give the loss of this rank.
+
+    Each rank scores its own anchors against the candidates of all ranks and gives
+
+    $$ W \sum_{own\ anchors} l / \sum_{ranks} count $$
+
+    whose mean over the W ranks, value and gradient, is that of one process with the whole
+    batch, also when the ranks hold different numbers of images.
+    """
+    encoded = model.encode(views)
+    reach = world if model.loss.needs_negatives else ALONE
+    losses = []
+    for comparison in model.extraction(encoded, index):
+        terms = model.loss(model.similarity(comparison, reach))
+        mean = terms.total * (world.size / world.total(terms.count.detach()))
+        losses.append(comparison.weight * mean)
+    return torch.stack(losses).sum()
+
+
+def build(
+    image: Shape,
+    *,
+    views: Views,
+    encoder: Encoder,
+    extraction: Extraction,
+    similarity: Similarity,
+    loss: Loss,
+) -> Model:
+    """Make the modules of five parts for images of one shape; refuse what cannot work.
+
+    The dry run on the meta device needs no data and no memory; every failure names its part.
+    """
+    with torch.device("meta"):
+        with _blame("views", f"images {image}"):
+            shapes = views.build(image).shapes
+            blank = tuple(torch.empty(BATCH, *shape) for shape in shapes)
+        with _blame("encoder", f"views {list(shapes)}"):
+            dry = encoder.build(shapes)
+            online = dry(blank)
+            target = dry.target(blank) if isinstance(dry, Momentum) else online
+            maps = tuple(tuple(tuple(m.shape[1:]) for m in view) for view in online)
+        with _blame("extraction", f"maps {maps}"):
+            comparisons = extraction.build(maps)(Encoded(online, target), torch.arange(BATCH))
+            widths = _widths(comparisons)
+        with _blame("similarity", f"anchors of width {widths[0]}, candidates of {widths[1]}"):
+            phi = similarity.build(*widths)
+            for comparison in comparisons:
+                phi(comparison, ALONE)
+        with _blame("loss", f"scores with |s| <= {phi.bound}"):
+            loss.build(phi.bound)
+    return Model(
+        views.build(image),
+        encoder.build(shapes),
+        extraction.build(maps),
+        similarity.build(*widths),
+        loss.build(phi.bound),
+    )
+
+
+def _widths(comparisons: tuple[Comparison, ...]) -> tuple[int, int]:
+    """Read the width of anchors and candidates; all comparisons share one similarity."""
+    widths = {(c.anchors.shape[1], c.candidates.shape[1]) for c in comparisons}
+    if len(widths) != 1:
+        raise PartError(
+            "extraction",
+            got=f"comparisons of widths {sorted(widths)}",
+            needs="one width for all anchors and one for all candidates",
+            do="bring the maps together by learned 1x1 maps",
+        )
+    return widths.pop()
+
+
+@contextmanager
+def _blame(part: str, got: str) -> Iterator[None]:
+    """Turn any failure inside into one that names the part."""
+    try:
+        yield
+    except PartError:
+        raise
+    except Exception as error:
+        raise PartError(part, got=got, needs=f"something else: {error}") from error

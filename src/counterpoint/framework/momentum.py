@@ -1,0 +1,51 @@
+"""The EMA twin of a module: MoCo's key encoder, BYOL's target."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+
+class Momentum(nn.Module):
+    """A module and the slow twin that follows it.
+
+    After each optimiser step, twin <- decay * twin + (1 - decay) * online for weights; buffers
+    (batch-norm statistics, counters) are copied. Encoders and heads can both be wrapped.
+
+    >>> pair = Momentum(nn.Linear(1, 1, bias=False), decay=0.9)
+    >>> with torch.no_grad():
+    ...     _ = pair.twin.weight.fill_(0.0), pair.online.weight.fill_(1.0)
+    >>> pair.step()
+    >>> round(pair.twin.weight.item(), 6)
+    0.1
+    """
+
+    def __init__(self, online: nn.Module, *, decay: float) -> None:
+        super().__init__()
+        self.online = online
+        self.twin = copy.deepcopy(online).requires_grad_(requires_grad=False)
+        self.decay = decay
+
+    def forward(self, *inputs: Any) -> Any:
+        return self.online(*inputs)
+
+    @torch.no_grad()
+    def target(self, *inputs: Any) -> Any:
+        """Run the twin; no gradient flows into it or out of it."""
+        return self.twin(*inputs)
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Let the twin follow by one step."""
+        torch._foreach_lerp_(
+            list(self.twin.parameters()), list(self.online.parameters()), 1 - self.decay
+        )
+        for slow, fast in zip(self.twin.buffers(), self.online.buffers(), strict=True):
+            slow.copy_(fast)
+
+
+def twins(module: nn.Module) -> Iterator[Momentum]:
+    """Find every twin inside a module; the shell steps them after the optimiser."""
+    return (child for child in module.modules() if isinstance(child, Momentum))

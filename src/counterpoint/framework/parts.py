@@ -1,0 +1,109 @@
+"""The five contracts: what a part's settings are and what building them gives.
+
+Settings are frozen dataclasses with a class attribute `part` that names their place.
+"""
+
+from typing import ClassVar, Literal, Protocol, runtime_checkable
+
+from counterpoint.framework.records import (
+    Comparison,
+    Draw,
+    Encoded,
+    Images,
+    Index,
+    Maps,
+    Scores,
+    Shape,
+    Terms,
+    View,
+)
+from counterpoint.framework.world import World
+
+PartName = Literal["views", "encoder", "extraction", "similarity", "loss"]
+PART_NAMES: tuple[PartName, ...] = ("views", "encoder", "extraction", "similarity", "loss")
+
+
+@runtime_checkable
+class BuiltViews(Protocol):
+    """(1) A: x -> v^a, v^+, ... with the shape that each view will have."""
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]: ...
+
+    def __call__(self, images: Images, draw: Draw, /) -> tuple[View, ...]: ...
+
+
+@runtime_checkable
+class BuiltEncoder(Protocol):
+    """(2) f: v -> M, for all views at once, so that they share batch statistics."""
+
+    def __call__(self, views: tuple[View, ...], /) -> tuple[Maps, ...]: ...
+
+
+@runtime_checkable
+class BuiltExtraction(Protocol):
+    """(3) M -> r^a, R^+, R^-."""
+
+    def __call__(self, encoded: Encoded, index: Index, /) -> tuple[Comparison, ...]: ...
+
+
+@runtime_checkable
+class BuiltSimilarity(Protocol):
+    """(4) Phi: r^a, r -> s."""
+
+    @property
+    def bound(self) -> float | None: ...
+
+    def __call__(self, comparison: Comparison, world: World, /) -> Scores: ...
+
+
+@runtime_checkable
+class BuiltLoss(Protocol):
+    """(5) L: s^+, s^- -> the terms of the loss."""
+
+    @property
+    def needs_negatives(self) -> bool: ...
+
+    def __call__(self, scores: Scores, /) -> Terms: ...
+
+
+@runtime_checkable
+class Part(Protocol):
+    """What all settings have in common."""
+
+    part: ClassVar[PartName]
+
+
+@runtime_checkable
+class Views(Part, Protocol):
+    """Settings of part (1)."""
+
+    def build(self, image: Shape, /) -> BuiltViews: ...
+
+
+@runtime_checkable
+class Encoder(Part, Protocol):
+    """Settings of part (2)."""
+
+    def build(self, views: tuple[Shape, ...], /) -> BuiltEncoder: ...
+
+
+@runtime_checkable
+class Extraction(Part, Protocol):
+    """Settings of part (3)."""
+
+    def build(self, maps: tuple[tuple[Shape, ...], ...], /) -> BuiltExtraction: ...
+
+
+@runtime_checkable
+class Similarity(Part, Protocol):
+    """Settings of part (4)."""
+
+    def build(self, anchor: int, candidate: int, /) -> BuiltSimilarity: ...
+
+
+@runtime_checkable
+class Loss(Part, Protocol):
+    """Settings of part (5)."""
+
+    def build(self, bound: float | None, /) -> BuiltLoss: ...

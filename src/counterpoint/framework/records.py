@@ -1,0 +1,91 @@
+"""One frozen record per arrow of the picture: x -> v -> M -> Comparison -> s -> L."""
+
+from dataclasses import dataclass
+
+from jaxtyping import Float, Int64, UInt8
+from torch import Tensor
+
+Images = UInt8[Tensor, "batch channel height width"]
+"""x: what the data gives; bytes until the device."""
+
+Index = Int64[Tensor, " batch"]
+"""The number of each sample in its data set."""
+
+View = Float[Tensor, "batch *view"]
+"""v: (b, c, h, w), or a grid of patches (b, p, p, c, q, q)."""
+
+Maps = tuple[Float[Tensor, "batch _ _ _"], ...]
+"""M: the feature maps of one view, shallow to deep; `maps[-1]` is the last."""
+
+Shape = tuple[int, ...]
+"""The shape of one image, view or map, without the batch."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """Where randomness comes from: every number of a view is a function of these."""
+
+    seed: int
+    epoch: int
+    index: Index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """The feature maps of every view, by the encoder and by its momentum twin.
+
+    Without a twin, `target` is `online`: the same object.
+    """
+
+    online: tuple[Maps, ...]
+    target: tuple[Maps, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Comparison:
+    """Anchors, candidates and their identities (r^a, R^+ and R^-, in memory linear in n + m).
+
+    A candidate is a positive of an anchor when their identities are equal, a negative when
+    they differ, and left out when it is the anchor itself: candidate `itself + i` is anchor i.
+    """
+
+    anchors: Float[Tensor, "anchor _"]
+    candidates: Float[Tensor, "candidate _"]
+    anchor_identity: Int64[Tensor, " anchor"]
+    candidate_identity: Int64[Tensor, " candidate"]
+    itself: int | None = None
+    """The position of anchor 0 among the candidates; None when no anchor is a candidate."""
+    weight: float = 1.0
+    """What this comparison counts in the sum over all comparisons."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Scores:
+    """Phi of every anchor with every candidate, as two small matrices: never the n x m one.
+
+    s_ij = squash(<anchors_i, candidates_j>), where p, q and the temperature are already in
+    the vectors, and the candidates of all ranks are already gathered.
+    """
+
+    anchors: Float[Tensor, "anchor channel"]
+    candidates: Float[Tensor, "candidate channel"]
+    anchor_identity: Int64[Tensor, " anchor"]
+    candidate_identity: Int64[Tensor, " candidate"]
+    itself: int | None = None
+    shared: bool = False
+    """Anchors and candidates from `itself` on are the same vectors: work can be halved."""
+    clip: float | None = None
+    """c of the squash c tanh(s / c); None squashes nothing."""
+    bound: float | None = None
+    """A limit of |s| known beforehand; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """A loss before it is averaged: the sum of its terms and how many they are.
+
+    Kept apart so that ranks with different counts still average to the loss of one process.
+    """
+
+    total: Float[Tensor, ""]
+    count: Float[Tensor, ""]

@@ -1,0 +1,181 @@
+"""The fast softmax against the loops, values and gradients, in float64."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import softmax as reference
+
+from counterpoint.framework import Scores
+from counterpoint.parts.losses.softmax import hardest, positives, summarise
+
+CASES = settings(max_examples=250, deadline=None, derandomize=True)
+
+
+@st.composite
+def cases(draw, *, shared, narrowest=1):
+    """Scores with ragged positives, anchors without any, and the own vectors anywhere."""
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
+    n, width = draw(st.integers(1, 7)), draw(st.integers(narrowest, 5))
+    before, after = draw(st.integers(0, 3)), draw(st.integers(0, 4))
+    own = shared or draw(st.booleans())
+    tau = draw(st.sampled_from([1.0, 0.5, 0.1, 0.01]))
+    images = draw(st.integers(1, 6))
+
+    def vectors(count):
+        z = torch.randn(count, width, generator=generator, dtype=torch.float64)
+        return torch.nn.functional.normalize(z, dim=1) / tau**0.5
+
+    def identities(count):
+        return torch.randint(images, (count,), generator=generator)
+
+    anchors, anchor_identity = vectors(n), identities(n)
+    middle = (anchors, anchor_identity) if own else (vectors(n), identities(n))
+    outer = [(vectors(k), identities(k)) for k in (before, after)]
+    parts = [outer[0], middle, outer[1]]
+    return {
+        "anchors": anchors,
+        "candidates": torch.cat([p[0] for p in parts]),
+        "anchor_identity": anchor_identity,
+        "candidate_identity": torch.cat([p[1] for p in parts]),
+        "itself": before if own else None,
+        "shared": shared,
+        "clip": draw(st.sampled_from([None, None, 10.0, 0.7])),
+    }, draw(st.integers(1, 5))
+
+
+def leaves(case):
+    """Anchors and candidates that gradients can be read from; one tensor where shared."""
+    anchors = case["anchors"].clone().requires_grad_()
+    if not case["shared"]:
+        return anchors, case["candidates"].clone().requires_grad_(), None
+    start, stop = case["itself"], case["itself"] + len(anchors)
+    rest = case["candidates"].clone().requires_grad_()
+    return anchors, torch.cat([rest[:start], anchors, rest[stop:]]), rest
+
+
+def both(case, tile, summarise, reduce_negatives):
+    """Run the fast code and the loops; give their values and gradients under random weights."""
+    results = []
+    for fast in (True, False):
+        anchors, candidates, rest = leaves(case)
+        keys = ("anchor_identity", "candidate_identity", "itself", "clip")
+        given_ = {key: case[key] for key in keys}
+        if fast:
+            out = summarise(
+                Scores(anchors=anchors, candidates=candidates, shared=case["shared"], **given_),
+                tile=tile,
+            )
+            positive, negative = out.positive, out.negative
+        else:
+            rows = reference.summary(anchors, candidates, **given_)
+            flat = [s for row in rows for s in row[0]]
+            positive = torch.stack(flat) if flat else anchors.new_zeros(0)
+            negative = torch.stack([reduce_negatives(row[1]) for row in rows])
+        finite = negative[negative.isfinite()]
+        weights = torch.linspace(-1, 2, len(positive) + len(finite), dtype=torch.float64)
+        nothing = 0 * (anchors.sum() + candidates.sum())  # so that there always is a graph
+        ((torch.cat([positive, finite]) * weights).sum() + nothing).backward()
+        leaf = [anchors, candidates if rest is None else rest]
+        grads = [t.grad if t.grad is not None else torch.zeros_like(t) for t in leaf]
+        results.append([positive.detach(), negative.detach(), *grads])
+    return results
+
+
+def assert_equal(results):
+    for fast, slow in zip(*results, strict=True):
+        scale = max([1.0, *slow[slow.isfinite()].abs().tolist()])
+        torch.testing.assert_close(fast, slow, rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_logsumexp_equals_the_loops(shared):
+    @CASES
+    @given(case_and_tile=cases(shared=shared))
+    def check(case_and_tile):
+        case, tile = case_and_tile
+        assert_equal(both(case, tile, summarise, reference.log_sum_exp))
+
+    check()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_hardest_equals_the_loops(shared):
+    def largest(values):
+        none = torch.tensor(-torch.inf, dtype=torch.float64)
+        return max(values, key=lambda v: v.item()) if values else none
+
+    @settings(CASES, max_examples=100)
+    @given(case_and_tile=cases(shared=shared, narrowest=2))  # one channel is full of ties
+    def check(case_and_tile):
+        case, tile = case_and_tile
+        assert_equal(both(case, tile, hardest, largest))
+
+    check()
+
+
+def random_scores(n=64, tau=0.1, dtype=torch.float64, **changes):
+    torch.manual_seed(0)
+    z = torch.nn.functional.normalize(torch.randn(n, 16, dtype=torch.float64), dim=1) / tau**0.5
+    z = z.to(dtype)
+    images = torch.arange(n // 2).repeat(2)
+    given_ = {"anchors": z, "candidates": z, "itself": 0, "shared": True} | changes
+    return Scores(anchor_identity=images, candidate_identity=images, **given_)
+
+
+def test_the_shifted_path_equals_the_plain_one():
+    plain = summarise(random_scores(), tile=16).negative
+    shifted = summarise(random_scores(bound=1e9), tile=16).negative
+    torch.testing.assert_close(plain, shifted, rtol=0, atol=1e-12)
+
+
+def test_scores_far_beyond_exp_stay_finite():
+    scores = random_scores(tau=1e-4)  # |s| up to 10,000: exp overflows even in float64
+    expected = summarise(random_scores(tau=1e-4), tile=7).negative
+    result = summarise(scores).negative
+    assert result.isfinite().all()
+    torch.testing.assert_close(result, expected)
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-6), (torch.bfloat16, 4e-2)])
+@pytest.mark.parametrize("tau", [1.0, 0.1, 0.01])
+def test_low_precision_within_its_stated_bound(dtype, bound, tau):
+    """Relative to the largest score, 1 / tau: fp32 2e-6, bf16 4e-2 (its inputs have 8 bits)."""
+    exact = summarise(random_scores(tau=tau))
+    rough = summarise(random_scores(tau=tau, dtype=dtype))
+    assert rough.negative.dtype == torch.float32
+    for a, b in ((exact.negative, rough.negative), (exact.positive, rough.positive)):
+        assert (a - b.double()).abs().max().item() * tau < bound
+
+
+def test_autocast_does_not_reach_the_scores():
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        inside = summarise(random_scores(dtype=torch.float32)).negative
+    outside = summarise(random_scores(dtype=torch.float32)).negative
+    assert torch.equal(inside, outside)
+
+
+def test_gradients_pass_gradcheck():
+    z = random_scores(8).anchors.clone().requires_grad_()
+
+    def run(z, clip):
+        out = summarise(random_scores(8, anchors=z, candidates=z, clip=clip), tile=3)
+        return out.positive, out.negative
+
+    assert torch.autograd.gradcheck(lambda z: run(z, None), (z,))
+    assert torch.autograd.gradcheck(lambda z: run(z, 3.0), (z,))
+
+
+def test_candidates_without_gradient_cost_none():
+    z = random_scores().anchors
+    anchors = z.clone().requires_grad_()
+    scores = random_scores(anchors=anchors, candidates=z, shared=False)
+    summarise(scores).negative.sum().backward()
+    assert anchors.grad is not None
+    assert z.grad is None
+
+
+def test_positives_only_look_at_no_negative():
+    out = positives(random_scores())
+    torch.testing.assert_close(out.positive, summarise(random_scores()).positive)
+    assert out.negative.isneginf().all()
