@@ -13,7 +13,7 @@ def encode(value: object) -> Json:
     if is_dataclass(value) and not isinstance(value, type):
         hints = get_type_hints(type(value))
         content = {f.name: _number(getattr(value, f.name), hints[f.name]) for f in fields(value)}
-        return {"name": type(value).__name__} | {key: encode(v) for key, v in content.items()}
+        return {"part": type(value).__name__} | {key: encode(v) for key, v in content.items()}
     if isinstance(value, tuple):
         return [encode(item) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
@@ -28,7 +28,7 @@ def decode(data: Json, names: Mapping[str, type]) -> Any:
     if not isinstance(data, dict):
         return data
     content = dict(data)
-    name = content.pop("name", None)
+    name = content.pop("part", None)
     if not isinstance(name, str) or name not in names:
         raise ValueError(f"unknown part {name!r}; known are {', '.join(sorted(names))}")
     known = {f.name for f in fields(names[name])}

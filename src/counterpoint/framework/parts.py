@@ -19,8 +19,7 @@ from counterpoint.framework.records import (
 )
 from counterpoint.framework.world import World
 
-PartName = Literal["views", "encoder", "extraction", "similarity", "loss"]
-PART_NAMES: tuple[PartName, ...] = ("views", "encoder", "extraction", "similarity", "loss")
+PART_NAMES = ("views", "encoder", "extraction", "similarity", "loss")
 
 
 @runtime_checkable
@@ -31,6 +30,8 @@ class BuiltViews(Protocol):
     def shapes(self) -> tuple[Shape, ...]: ...
 
     def __call__(self, images: Images, draw: Draw, /) -> tuple[View, ...]: ...
+
+    def evaluation(self, images: Images, /) -> View: ...
 
 
 @runtime_checkable
@@ -68,42 +69,45 @@ class BuiltLoss(Protocol):
 
 
 @runtime_checkable
-class Part(Protocol):
-    """What all settings have in common."""
-
-    part: ClassVar[PartName]
-
-
-@runtime_checkable
-class Views(Part, Protocol):
+class Views(Protocol):
     """Settings of part (1)."""
+
+    part: ClassVar[Literal["views"]]
 
     def build(self, image: Shape, /) -> BuiltViews: ...
 
 
 @runtime_checkable
-class Encoder(Part, Protocol):
+class Encoder(Protocol):
     """Settings of part (2)."""
+
+    part: ClassVar[Literal["encoder"]]
 
     def build(self, views: tuple[Shape, ...], /) -> BuiltEncoder: ...
 
 
 @runtime_checkable
-class Extraction(Part, Protocol):
+class Extraction(Protocol):
     """Settings of part (3)."""
+
+    part: ClassVar[Literal["extraction"]]
 
     def build(self, maps: tuple[tuple[Shape, ...], ...], /) -> BuiltExtraction: ...
 
 
 @runtime_checkable
-class Similarity(Part, Protocol):
+class Similarity(Protocol):
     """Settings of part (4)."""
+
+    part: ClassVar[Literal["similarity"]]
 
     def build(self, anchor: int, candidate: int, /) -> BuiltSimilarity: ...
 
 
 @runtime_checkable
-class Loss(Part, Protocol):
+class Loss(Protocol):
     """Settings of part (5)."""
+
+    part: ClassVar[Literal["loss"]]
 
     def build(self, bound: float | None, /) -> BuiltLoss: ...

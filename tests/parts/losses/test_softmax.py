@@ -4,10 +4,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import softmax as reference
 
 from counterpoint.framework import Scores
 from counterpoint.parts.losses.softmax import hardest, positives, summarise
+from reference import softmax as reference
 
 CASES = settings(max_examples=250, deadline=None, derandomize=True)
 

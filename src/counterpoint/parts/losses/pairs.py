@@ -13,10 +13,10 @@ def positive_pairs(
     *,
     itself: int | None,
 ) -> tuple[Rows, Rows]:
-    """List (anchor, candidate) of every equal identity, ordered by anchor; an anchor is no
-    positive of its own.
+    """List (anchor, candidate) of every equal identity, ordered by anchor.
 
-    A sorted join: time (n + m) log m + pairs, memory n + m + pairs.
+    An anchor is no positive of its own. A sorted join: time (n + m) log m + pairs,
+    memory n + m + pairs.
 
     >>> anchor, candidate = positive_pairs(
     ...     torch.tensor([7, 8]), torch.tensor([8, 9, 7, 8]), itself=None

@@ -1,0 +1,172 @@
+"""The command line. Nothing heavy is imported before a command runs."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from jsonargparse import ArgumentParser
+
+
+def pretrain_command(
+    data: str,
+    *,
+    out: str,
+    method: str = "simclr",
+    encoder: str = "resnet18",
+    epochs: int = 100,
+    batch_size: int = 256,
+    optimiser: Literal["lars", "sgd", "adam"] = "lars",
+    lr: float = 0.3,
+    weight_decay: float = 1e-4,
+    seed: int = 0,
+    steps: int | None = None,
+    precision: Literal["32-true", "bf16-mixed"] = "32-true",
+    compile: bool = False,  # noqa: A002 (the flag people know)
+    devices: int = 1,
+) -> None:
+    """Train an encoder on images without labels.
+
+    Args:
+        data: Folder of the images.
+        out: Folder to write the run to.
+        method: Name of the method; `counterpoint methods` lists them.
+        encoder: A torchvision ResNet, small, or timm/NAME.
+        epochs: Passes over the images.
+        batch_size: Images per step, over all devices.
+        optimiser: LARS, SGD or AdamW.
+        lr: Learning rate per 256 images.
+        weight_decay: Weight decay, not for biases and norms.
+        seed: Seed of weights, order and views.
+        steps: Stop after so many steps, with the schedule fitted to them.
+        precision: Numbers to train in; scores and losses are always fp32.
+        compile: Compile the encoder with torch.compile.
+        devices: Processes to train on.
+    """
+    from counterpoint import run
+    from counterpoint.data import open_data
+    from counterpoint.methods import named
+    from counterpoint.training.settings import Training
+
+    settings = Training(
+        epochs=epochs,
+        batch=batch_size,
+        optimiser=optimiser,
+        lr=lr,
+        weight_decay=weight_decay,
+        seed=seed,
+        precision=precision,
+        compile=compile,
+    )
+    splits = open_data(data)
+    chosen = named(method, encoder=encoder, size=splits.train.images.shape[-1])
+    run.pretrain(chosen, splits, out=out, training=settings, steps=steps, devices=devices)
+
+
+def evaluate_command(folder: str, *, data: str, seed: int = 0) -> None:
+    """Measure a run's encoder: weighted kNN and the paper's MLP, scored once on test.
+
+    Args:
+        folder: Folder of the run.
+        data: Folder of the images, with labels.
+        seed: Seed of the probe.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from counterpoint.run import Run
+
+    result = Run.open(folder).evaluate(data, seed=seed)
+    table = Table("probe", "validation", "test", title=folder, title_justify="left")
+    table.add_row(f"kNN, k = {result.k}", f"{result.knn_validation:.4f}", f"{result.knn:.4f}")
+    table.add_row("MLP, 1,024 units", f"{result.mlp_validation:.4f}", f"{result.mlp:.4f}")
+    Console().print(table)
+
+
+def methods_command() -> None:
+    """List the methods."""
+    from rich.console import Console
+
+    from counterpoint.methods import METHODS
+
+    for name, compose in METHODS.items():
+        summary = (compose.__doc__ or "").strip().splitlines()[0]
+        Console().print(f"[bold]{name}[/]  {summary}")
+
+
+def anatomy_command(names: list[str], *, size: int = 32) -> None:
+    """Show the five parts of a method, or of several side by side.
+
+    Args:
+        names: One or more methods; where they differ is in colour.
+        size: Side of the images in pixels.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from counterpoint.methods import named
+
+    chosen = [named(n, encoder="resnet18", size=size) for n in names]
+    table = Table("part", *names, title_justify="left")
+    for number, row in enumerate(zip(*(method.rows() for method in chosen), strict=True), start=1):
+        cells = [settings for _, settings in row]
+        style = "bold yellow" if len(set(cells)) > 1 else None
+        table.add_row(f"({number}) {row[0][0]}", *cells, style=style)
+    Console().print(table)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "pretrain": pretrain_command,
+    "evaluate": evaluate_command,
+    "methods": methods_command,
+    "anatomy": anatomy_command,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command that was typed; a user's mistake is one line, not a trace."""
+    typed = sys.argv[1:] if arguments is None else list(arguments)
+    given = _parser().parse_args(_spelled(typed)).as_dict()
+    name = given["subcommand"]
+    options = {key: value for key, value in given[name].items() if key != "config"}
+    try:
+        COMMANDS[name](**options)
+    except (ValueError, FileNotFoundError) as error:
+        sys.exit(f"counterpoint: {error}")
+
+
+def _parser() -> "ArgumentParser":
+    """Make the parser from the signatures and docstrings of the commands."""
+    from jsonargparse import ArgumentParser, set_parsing_settings
+
+    set_parsing_settings(import_path_denylist=["*"])  # a config never imports code
+    parser = ArgumentParser(prog="counterpoint", description="Contrastive learning in five parts.")
+    commands = parser.add_subcommands()
+    for name, command in COMMANDS.items():
+        summary = (command.__doc__ or "").splitlines()[0]
+        one = ArgumentParser(description=summary)
+        one.add_argument("--config", action="config", help="File with any of these options.")
+        several: set[str | int] = {"names"} & command.__annotations__.keys()
+        for argument in several:
+            one.add_argument(str(argument), nargs="+", help="Names of methods.")
+        one.add_function_arguments(command, as_group=False, as_positional=True, skip=several)
+        commands.add_subcommand(name, one, help=summary)
+    return parser
+
+
+def _spelled(typed: list[str]) -> list[str]:
+    """Accept --batch-size for --batch_size, and --compile for --compile true.
+
+    >>> _spelled(["pretrain", "my-data", "--batch-size=64", "--compile"])
+    ['pretrain', 'my-data', '--batch_size=64', '--compile=true']
+    """
+    spelled = []
+    for place, word in enumerate(typed):
+        flag, equals, value = word.partition("=")
+        if word.startswith("--"):
+            flag = "--" + flag[2:].replace("-", "_")
+        following = typed[place + 1] if place + 1 < len(typed) else ""
+        if flag == "--compile" and not equals and following not in ("true", "false"):
+            equals, value = "=", "true"
+        spelled.append(flag + equals + value)
+    return spelled

@@ -1,0 +1,38 @@
+"""Decoded images kept between runs: the second start reads bytes instead of decoding files."""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+
+
+def cache_folder() -> Path:
+    """Find the cache: COUNTERPOINT_CACHE, else the user's cache folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(os.environ.get("COUNTERPOINT_CACHE") or f"{home}/counterpoint/decoded")
+
+
+def cached(files: Sequence[Path], make: Callable[[], Arrays]) -> Arrays:
+    """Give what `make` gives, from the cache when the files are still the same.
+
+    Files are known by name, size and time of change. A cache that cannot be written is no
+    error: the arrays are made anew each time.
+    """
+    known = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
+    place = cache_folder() / hashlib.sha256(repr(known).encode()).hexdigest()[:24]
+    if place.is_dir():
+        return {f.stem: np.load(f, allow_pickle=False) for f in place.glob("*.npy")}
+    arrays = make()
+    unfinished = place.with_name(f"{place.name}.{os.getpid()}")
+    try:
+        unfinished.mkdir(parents=True)
+        for name, array in arrays.items():
+            np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
+        unfinished.rename(place)
+    except OSError:  # read-only, full, or another process was first
+        return arrays
+    return arrays

@@ -1,0 +1,29 @@
+"""SimCLR (Chen et al. 2020): section 2.3 of the paper."""
+
+from counterpoint.framework import Encoder, Method
+from counterpoint.parts.encoders import ResNet
+from counterpoint.parts.extraction import Pooled
+from counterpoint.parts.losses import NCE
+from counterpoint.parts.similarity import ProjectedCosine
+from counterpoint.parts.views import pipelines
+
+DEFAULT = ResNet("resnet18")
+
+
+def simclr(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
+    """Compose SimCLR: two views, a ResNet, the pooled last map, a projected cosine, NT-Xent.
+
+    >>> print(simclr())
+    (1) views      2 x (random crop 0.08-1 to 32 -> flip 0.5 -> jitter 0.4/0.4/0.4/0.1 p 0.8 -> grey 0.2 -> normalise)
+    (2) encoder    ResNet(name='resnet18', stem='small')
+    (3) extraction Pooled(map=-1, pool='mean')
+    (4) similarity ProjectedCosine(hidden=None, out=128, tau=0.5, learn_tau=False)
+    (5) loss       NCE(numerator='each', denominator='own', average='anchors')
+    """  # noqa: E501 (the first row is one line)
+    return Method(
+        views=pipelines.simclr(size),
+        encoder=encoder,
+        extraction=Pooled(),
+        similarity=ProjectedCosine(),
+        loss=NCE(),
+    )

@@ -1,0 +1,74 @@
+"""The ResNets of torchvision, nine in the paper's table 1, with a stem for small images."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import torchvision
+from torch import Tensor, nn
+
+from counterpoint.framework import PartError
+from counterpoint.framework.records import Maps, Shape, View
+from counterpoint.parts.encoders.together import one_channel_count, together
+
+RESNETS = (
+    "resnet18",
+    "resnet34",
+    "resnet50",
+    "resnet101",
+    "resnet152",
+    "resnext50_32x4d",
+    "resnext101_32x8d",
+    "wide_resnet50_2",
+    "wide_resnet101_2",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResNet:
+    """A torchvision ResNet that gives its four stages as feature maps."""
+
+    part: ClassVar[Literal["encoder"]] = "encoder"
+
+    name: str = "resnet18"
+    stem: Literal["small", "imagenet"] = "small"
+    """small: 3x3 convolution, no pooling (Chen et al. 2020, appendix B.9, for CIFAR-10);
+    imagenet: 7x7 with stride 2, then max-pooling, torchvision's own."""
+
+    def __post_init__(self) -> None:
+        if self.name not in RESNETS:
+            raise PartError("encoder", got=repr(self.name), needs=f"one of {', '.join(RESNETS)}")
+
+    def build(self, views: tuple[Shape, ...]) -> "ResNetEncoder":
+        channels = one_channel_count(views)
+        backbone = torchvision.models.get_model(self.name, weights=None)
+        first = backbone.conv1
+        if self.stem == "small":
+            backbone.conv1 = nn.Conv2d(channels, first.out_channels, 3, padding=1, bias=False)
+            backbone.maxpool = nn.Identity()
+        elif channels != first.in_channels:
+            backbone.conv1 = nn.Conv2d(
+                channels, first.out_channels, 7, stride=2, padding=3, bias=False
+            )
+        backbone.fc = nn.Identity()
+        return ResNetEncoder(backbone)
+
+
+class ResNetEncoder(nn.Module):
+    """The feature maps of a torchvision ResNet; `backbone` keeps torchvision's key names."""
+
+    def __init__(self, backbone: nn.Module) -> None:
+        super().__init__()
+        self.backbone = backbone
+
+    def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
+        return together(self.maps, views)
+
+    def maps(self, view: Tensor) -> Maps:
+        """Run the stem and keep the output of each of the four stages."""
+        net: Any = self.backbone
+        x = net.maxpool(net.relu(net.bn1(net.conv1(view))))
+        maps = []
+        for stage in (net.layer1, net.layer2, net.layer3, net.layer4):
+            x = stage(x)
+            maps.append(x)
+        return tuple(maps)

@@ -1,0 +1,40 @@
+"""How several views pass through one encoder."""
+
+from collections.abc import Callable
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from counterpoint.framework import PartError
+from counterpoint.framework.records import Maps, Shape, View
+
+
+def together(maps: Callable[[Tensor], Maps], views: tuple[View, ...]) -> tuple[Maps, ...]:
+    """Run views of one shape as one batch: fewer calls, and batch norm sees all of them.
+
+    google-research/simclr concatenates its views too; statistics per view are another method.
+
+    >>> double = together(lambda v: (2 * v,), (torch.ones(1, 3, 2, 2), torch.zeros(1, 3, 2, 2)))
+    >>> [maps[-1].mean().item() for maps in double]
+    [2.0, 0.0]
+    """
+    results: list[Maps] = []
+    for _, group in groupby(views, key=lambda view: view.shape[1:]):
+        batch = list(group)
+        split = [m.split([len(view) for view in batch]) for m in maps(torch.cat(batch))]
+        results.extend(zip(*split, strict=True))
+    return tuple(results)
+
+
+def one_channel_count(views: tuple[Shape, ...]) -> int:
+    """Read the number of channels; one encoder takes only one."""
+    channels = {shape[-3] for shape in views}
+    if len(channels) != 1:
+        raise PartError(
+            "encoder",
+            got=f"views with {sorted(channels)} channels",
+            needs="the same number in every view",
+            do="an encoder per view takes different ones",
+        )
+    return channels.pop()

@@ -1,0 +1,112 @@
+"""The NCE family: one formula with three named switches."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from counterpoint.framework import PartError, Scores, Terms
+from counterpoint.parts.losses.softmax import Summary, summarise
+
+Numerator = Literal["each", "sum"]
+Denominator = Literal["own", "all", "negatives"]
+Average = Literal["anchors", "positives"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NCE:
+    r"""Noise-contrastive estimation: pick the positive out of the candidates.
+
+    $$ -\log \frac{e^{s^+}}{D} $$
+
+    The paper's equation 3 and NT-Xent are the defaults; they differ from others for anchors
+    with several positives. Equations 1 and 4 as printed leave the positive out of D
+    (`denominator="negatives"`); the loss then has no lower bound. See docs/paper.md.
+    """
+
+    part: ClassVar[Literal["loss"]] = "loss"
+    needs_negatives: ClassVar[bool] = True
+
+    numerator: Numerator = "each"
+    """each: one term per positive (equation 3, amdim-public); sum: the positives of an anchor
+    are added inside the logarithm (equation 1)."""
+    denominator: Denominator = "own"
+    """own: the term's positive and the negatives (equation 3, amdim-public); all: every
+    positive and the negatives (Khosla et al. 2020); negatives: only those (equations 1 and 4,
+    decoupled contrastive learning)."""
+    average: Average = "anchors"
+    """anchors: every anchor counts the same; positives: every positive pair does."""
+
+    def __post_init__(self) -> None:
+        if self.numerator == "sum" and (self.denominator == "own" or self.average != "anchors"):
+            raise PartError(
+                "loss",
+                got=f"numerator='sum' with denominator={self.denominator!r}, {self.average=}",
+                needs="denominator 'all' or 'negatives' and average 'anchors'",
+                do="a sum over the positives has no single positive of its own",
+            )
+
+    def build(self, bound: float | None) -> "NCE":  # noqa: ARG002 (any scores will do)
+        return self
+
+    def __call__(self, scores: Scores) -> Terms:
+        return nce(
+            summarise(scores),
+            numerator=self.numerator,
+            denominator=self.denominator,
+            average=self.average,
+        )
+
+
+def nce(
+    summary: Summary,
+    *,
+    numerator: Numerator = "each",
+    denominator: Denominator = "own",
+    average: Average = "anchors",
+) -> Terms:
+    """Sum the terms of the NCE loss over the anchors that have a positive.
+
+    >>> guess = Summary(  # one positive and seven negatives that all look the same
+    ...     torch.zeros(1), torch.zeros(1, dtype=torch.int64), torch.tensor([7.0]).log()
+    ... )
+    >>> nce(guess).total.exp()  # ... so the guess is one in eight
+    tensor(8.)
+    """
+    s, anchor, negative = summary.positive, summary.anchor, summary.negative
+    counts = torch.bincount(anchor, minlength=len(negative)).to(s)
+    together = s if numerator == "each" and denominator == "own" else _per_anchor(summary)
+    below = {
+        "own": lambda: torch.logaddexp(s, negative[anchor]),
+        "all": lambda: torch.logaddexp(together, negative),
+        "negatives": lambda: negative,
+    }[denominator]()
+    if numerator == "sum":
+        has = counts > 0
+        return Terms((below - together)[has].sum(), has.sum().to(s))
+    terms = (below if denominator == "own" else below[anchor]) - s
+    if average == "positives":
+        return Terms(terms.sum(), counts.sum())
+    return Terms((terms / counts[anchor]).sum(), (counts > 0).sum().to(s))
+
+
+def _per_anchor(summary: Summary) -> Float[Tensor, " anchor"]:
+    """Log-sum-exp of each anchor's positive scores; -inf where there is none."""
+    return grouped_logsumexp(summary.positive, summary.anchor, groups=len(summary.negative))
+
+
+def grouped_logsumexp(
+    values: Float[Tensor, " value"], group: Int64[Tensor, " value"], *, groups: int
+) -> Float[Tensor, " group"]:
+    """Log-sum-exp of the values of each group.
+
+    >>> grouped_logsumexp(torch.zeros(3), torch.tensor([0, 0, 2]), groups=3).exp()
+    tensor([2., 0., 1.])
+    """
+    with torch.no_grad():
+        peak = values.new_full((groups,), -torch.inf).scatter_reduce(0, group, values, "amax")
+        peak = torch.where(peak.isfinite(), peak, 0.0)
+    shifted = torch.exp(values - peak[group])
+    return values.new_zeros(groups).index_add(0, group, shifted).log() + peak

@@ -1,0 +1,41 @@
+"""The loss without negatives: predict the other view (BYOL)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+
+from counterpoint.framework import PartError, Scores, Terms
+from counterpoint.parts.losses.softmax import Summary, positives
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression:
+    """Squared distance of unit vectors, 2 - 2 cos (Grill et al. 2020, equation 2)."""
+
+    part: ClassVar[Literal["loss"]] = "loss"
+    needs_negatives: ClassVar[bool] = False
+
+    def build(self, bound: float | None) -> "Regression":
+        if bound != 1.0:
+            raise PartError(
+                "loss",
+                got=f"scores with |s| <= {bound}",
+                needs="a plain cosine, |s| <= 1: a score without limit has no minimum",
+                do="use a cosine similarity with tau=1",
+            )
+        return self
+
+    def __call__(self, scores: Scores) -> Terms:
+        return regression(positives(scores))
+
+
+def regression(summary: Summary) -> Terms:
+    """Sum the mean of 2 - 2 s^+ over the positives of each anchor.
+
+    >>> regression(Summary(torch.tensor([0.5]), torch.tensor([0]), torch.zeros(1))).total
+    tensor(1.)
+    """
+    counts = torch.bincount(summary.anchor, minlength=len(summary.negative)).to(summary.positive)
+    terms = (2 - 2 * summary.positive) / counts[summary.anchor]
+    return Terms(terms.sum(), (counts > 0).sum().to(terms))

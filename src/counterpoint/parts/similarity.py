@@ -1,0 +1,199 @@
+"""Part (4), Phi(a, b) = squash(<p(a), q(b)>).
+
+`p` and `q` act on single vectors, the squash on the scalar. So all quadratic work is one
+matrix product with an elementwise function, and what crosses the network is q(b), which is
+small.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from counterpoint.framework import Comparison, PartError, Scores, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dot:
+    """The dot product, a . b (AMDIM and YADIM in the paper)."""
+
+    part: ClassVar[Literal["similarity"]] = "similarity"
+
+    def build(self, anchor: int, candidate: int) -> "Phi":
+        _same_width(anchor, candidate)
+        return Phi(nn.Identity())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaledDot:
+    """AMDIM's score in its authors' code, c tanh(a . b / (sqrt(d) c))."""
+
+    part: ClassVar[Literal["similarity"]] = "similarity"
+
+    clip: float | None = 20.0  # amdim-public, train.py, --tclip
+    """c: scores stay within +-c; None does not clip."""
+
+    def __post_init__(self) -> None:
+        if self.clip is not None and self.clip <= 0:
+            raise PartError("similarity", got=f"clip={self.clip}", needs="clip > 0 or None")
+
+    def build(self, anchor: int, candidate: int) -> "Phi":
+        _same_width(anchor, candidate)
+        return Phi(nn.Identity(), scale=Temperature(anchor**0.5), clip=self.clip, bound=self.clip)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cosine:
+    """Cosine over a temperature, cos(a, b) / tau."""
+
+    part: ClassVar[Literal["similarity"]] = "similarity"
+
+    tau: float = 0.5
+    learn_tau: bool = False
+    """Let tau be trained; `tau` is where it starts."""
+
+    def __post_init__(self) -> None:
+        _positive_tau(self.tau)
+
+    def build(self, anchor: int, candidate: int) -> "Phi":
+        _same_width(anchor, candidate)
+        return _cosine(Unit(), self.tau, learn_tau=self.learn_tau)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bilinear:
+    """A learned form, a^T W b (section 2, part 4); anchors and candidates may differ in width."""
+
+    part: ClassVar[Literal["similarity"]] = "similarity"
+
+    def build(self, anchor: int, candidate: int) -> "Phi":
+        return Phi(nn.Linear(anchor, candidate, bias=False), nn.Identity())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectedCosine:
+    """SimCLR's measure: a projection head, then cosine over tau (section 2.3, part 4)."""
+
+    part: ClassVar[Literal["similarity"]] = "similarity"
+
+    hidden: int | None = None
+    """Width of the hidden layer; None takes the width of the representation (Chen et al. 2020)."""
+    out: int = 128  # google-research/simclr, run.py, --proj_out_dim
+    tau: float = 0.5  # google-research/simclr, README, CIFAR-10 command
+    learn_tau: bool = False
+    """Let tau be trained; `tau` is where it starts."""
+
+    def __post_init__(self) -> None:
+        _positive_tau(self.tau)
+        if self.out < 1 or (self.hidden is not None and self.hidden < 1):
+            raise PartError(
+                "similarity",
+                got=f"hidden={self.hidden}, out={self.out}",
+                needs="widths of 1 or more",
+            )
+
+    def build(self, anchor: int, candidate: int) -> "Phi":
+        _same_width(anchor, candidate)
+        head = nn.Sequential(projection(anchor, self.hidden or anchor, self.out), Unit())
+        return _cosine(head, self.tau, learn_tau=self.learn_tau)
+
+
+class Phi(nn.Module):
+    """A built similarity: p, q (None: the same as p), a scale and a clip."""
+
+    def __init__(
+        self,
+        p: nn.Module,
+        q: nn.Module | None = None,
+        *,
+        scale: "Temperature | None" = None,
+        clip: float | None = None,
+        bound: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.p, self.q = p, q
+        self.scale = scale or Temperature(1.0)
+        self.clip, self.bound = clip, bound
+
+    def forward(self, comparison: Comparison, world: World) -> Scores:
+        anchors = _wide(self.p(comparison.anchors))
+        scale = self.scale()
+        shared = self.q is None and comparison.anchors is comparison.candidates
+        if shared:
+            # One run of the head. Half of the scale on each side keeps them the same vectors.
+            anchors = candidates = anchors * scale**0.5
+        else:
+            q = self.p if self.q is None else self.q
+            anchors, candidates = anchors * scale, _wide(q(comparison.candidates))
+        gathered = world.gather(candidates, comparison.candidate_identity)
+        return Scores(
+            anchors=anchors,
+            candidates=gathered.vectors,
+            anchor_identity=comparison.anchor_identity,
+            candidate_identity=gathered.identity,
+            itself=None if comparison.itself is None else gathered.start + comparison.itself,
+            shared=shared,
+            clip=self.clip,
+            bound=self.bound,
+        )
+
+
+class Temperature(nn.Module):
+    """1 / tau, a constant or a weight (as log tau, so that it stays positive)."""
+
+    def __init__(self, tau: float, *, learn: bool = False) -> None:
+        super().__init__()
+        self.tau = tau
+        self.log_tau = nn.Parameter(torch.tensor(tau).log()) if learn else None
+
+    def forward(self) -> Tensor | float:
+        return 1 / self.tau if self.log_tau is None else torch.exp(-self.log_tau)
+
+
+class Unit(nn.Module):
+    """Scale each vector to length one, in fp32 at least."""
+
+    def forward(self, vectors: Float[Tensor, "vector channel"]) -> Float[Tensor, "vector channel"]:
+        return F.normalize(_wide(vectors), dim=1)
+
+
+def _cosine(unit: nn.Module, tau: float, *, learn_tau: bool) -> Phi:
+    """Score unit vectors over tau; a learned tau has no bound that is known beforehand."""
+    bound = None if learn_tau else 1 / tau
+    return Phi(unit, scale=Temperature(tau, learn=learn_tau), bound=bound)
+
+
+def projection(width: int, hidden: int, out: int) -> nn.Sequential:
+    """Make SimCLR's head: linear, batch norm, ReLU, linear.
+
+    google-research/simclr, model_util.py, projection_head with two layers.
+    """
+    return nn.Sequential(
+        nn.Linear(width, hidden, bias=False),
+        nn.BatchNorm1d(hidden),
+        nn.ReLU(),
+        nn.Linear(hidden, out, bias=False),
+    )
+
+
+def _wide(vectors: Tensor) -> Tensor:
+    """Score in fp32 at least, also under autocast."""
+    return vectors if vectors.dtype == torch.float64 else vectors.float()
+
+
+def _same_width(anchor: int, candidate: int) -> None:
+    if anchor != candidate:
+        raise PartError(
+            "similarity",
+            got=f"anchors of width {anchor} and candidates of width {candidate}",
+            needs="one width for both",
+            do="use Bilinear(), or bring them together in the extraction",
+        )
+
+
+def _positive_tau(tau: float) -> None:
+    if not tau > 0:
+        raise PartError("similarity", got=f"tau={tau}", needs="tau > 0", do="0.5 is SimCLR's")

@@ -1,0 +1,1 @@
+"""The Lightning shell: no mathematics, all the rest."""

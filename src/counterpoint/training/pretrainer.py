@@ -1,0 +1,46 @@
+"""The Lightning module. There is no mathematics here: see `contrast`."""
+
+from typing import Any
+
+import lightning as L
+import torch
+from torch import Tensor
+
+from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
+from counterpoint.framework.records import Images, Index
+from counterpoint.training.distributed import world
+from counterpoint.training.optimisers import optimiser, rate
+from counterpoint.training.settings import Training
+
+
+class Pretrainer(L.LightningModule):
+    """Train one model on batches of images and sample numbers."""
+
+    def __init__(self, model: Model, training: Training, *, steps: int) -> None:
+        super().__init__()
+        self.model, self.training_settings, self.steps = model, training, steps
+        self.world: World = ALONE
+
+    def on_fit_start(self) -> None:
+        self.world = world()
+
+    def training_step(self, batch: tuple[Images, Index], _batch_idx: int) -> Tensor:
+        images, index = batch
+        draw = Draw(self.training_settings.seed, self.current_epoch, index)
+        loss = contrast(self.model, self.model.views(images, draw), index, self.world)
+        self.log("loss", loss.detach())
+        return loss
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        for twin in twins(self.model):
+            twin.step()
+
+    def configure_optimizers(self) -> Any:
+        chosen = optimiser(self.model, self.training_settings)
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            chosen, lambda s: rate(s, steps=self.steps, warmup=self.training_settings.warmup)
+        )
+        return {
+            "optimizer": chosen,
+            "lr_scheduler": {"scheduler": schedule, "interval": "step"},
+        }

@@ -1,0 +1,117 @@
+"""W ranks give the gradient of one process with the whole batch."""
+
+import json
+import subprocess
+import sys
+import threading
+import traceback
+from pathlib import Path
+
+import pytest
+import torch
+import torch.distributed as dist
+
+HERE = Path(__file__).parent
+BOUND = 1e-12
+
+WORKER = """
+import json, sys
+import torch
+import torch.distributed as dist
+torch.set_num_threads(1)
+rank, ranks, store, out = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
+from training import gradients
+errors = {}
+for size in range(1, ranks + 1):
+    group = dist.new_group(list(range(size)))
+    if rank >= size:
+        continue
+    for name, method in gradients.METHODS.items():
+        for count in (12, 11):  # 11 is uneven for 2, 3 and 4
+            world = gradients.Ranks(group)
+            errors[f"{size} {name} {count}"] = gradients.error(method, count, world, rank, ddp=True)
+    if size > 1:
+        method = gradients.METHODS["learned temperature"]
+        wrong = gradients.error(method, 12, gradients.WithoutGradient(group), rank, ddp=True)
+        errors[f"wrong {size}"] = wrong
+with open(f"{out}/{rank}.json", "w") as file:
+    json.dump(errors, file)
+dist.destroy_process_group()
+"""
+
+
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory):
+    """Run four gloo processes on the loopback address; groups of 1 to 4 of them train."""
+    place = tmp_path_factory.mktemp("ranks")
+    environment = {
+        "PYTHONPATH": str(HERE.parent),
+        "GLOO_SOCKET_IFNAME": "lo",
+        "PATH": "",
+        "OMP_NUM_THREADS": "1",
+    }
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(rank), "4", str(place / "store"), str(place)],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(4)
+    ]
+    for process in processes:
+        _, complaint = process.communicate(timeout=300)
+        assert process.returncode == 0, complaint
+    found = {}
+    for file in sorted(place.glob("*.json")):
+        for key, value in json.loads(file.read_text()).items():
+            found[key] = max(value, found.get(key, 0.0))
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_processes_give_the_gradient_of_one(errors, size):
+    mine = {key: value for key, value in errors.items() if key.startswith(f"{size} ")}
+    assert len(mine) == 18
+    assert max(mine.values()) < BOUND, mine
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_a_gather_without_gradient_fails(errors, size):
+    assert errors[f"wrong {size}"] > 1e-3
+
+
+def test_sixty_four_threads_give_the_gradient_of_one():
+    from torch.testing._internal.distributed import multi_threaded_pg
+
+    from training import gradients
+
+    ranks, store = 64, dist.HashStore()
+    found, failed = {}, []
+    method = gradients.METHODS["learned temperature"]
+    gradients.built(method)
+    multi_threaded_pg._install_threaded_pg()
+    torch._C._distributed_c10d._set_thread_isolation_mode(True)
+
+    def work(rank):
+        try:
+            dist.init_process_group("threaded", rank=rank, world_size=ranks, store=store)
+            found[rank] = gradients.error(method, 150, gradients.Ranks(), rank, ddp=False)
+            dist.destroy_process_group()
+        except BaseException:
+            failed.append(traceback.format_exc())
+
+    threads = [threading.Thread(target=work, args=(rank,)) for rank in range(ranks)]
+    try:
+        with torch.autograd.set_multithreading_enabled(False):
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(timeout=120)
+    finally:
+        torch._C._distributed_c10d._set_thread_isolation_mode(False)
+        multi_threaded_pg._uninstall_threaded_pg()
+    assert not failed, failed[0]
+    assert len(found) == ranks
+    assert max(found.values()) < BOUND
