@@ -13,7 +13,7 @@ def pretrain_command(
     *,
     out: str,
     method: str = "simclr",
-    encoder: str = "resnet18",
+    encoder: str | None = None,
     epochs: int = 100,
     batch_size: int = 256,
     optimiser: Literal["lars", "sgd", "adam"] = "lars",
@@ -30,8 +30,8 @@ def pretrain_command(
     Args:
         data: Folder of the images.
         out: Folder to write the run to.
-        method: Name of the method; `counterpoint methods` lists them.
-        encoder: A torchvision ResNet, small, or timm/NAME.
+        method: Name of a method (`counterpoint methods` lists them) or a method.json.
+        encoder: A torchvision ResNet, small, or timm/NAME; the method's own if not given.
         epochs: Passes over the images.
         batch_size: Images per step, over all devices.
         optimiser: LARS, SGD or AdamW.
@@ -106,7 +106,7 @@ def anatomy_command(names: list[str], *, size: int = 32) -> None:
 
     from counterpoint.methods import named
 
-    chosen = [named(n, encoder="resnet18", size=size) for n in names]
+    chosen = [named(n, size=size) for n in names]
     table = Table("part", *names, title_justify="left")
     for number, row in enumerate(zip(*(method.rows() for method in chosen), strict=True), start=1):
         cells = [settings for _, settings in row]
@@ -133,6 +133,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         COMMANDS[name](**options)
     except (ValueError, FileNotFoundError) as error:
         sys.exit(f"counterpoint: {error}")
+    except KeyboardInterrupt as stop:
+        sys.stderr.write(f"counterpoint: {stop or 'stopped'}\n")
+        sys.exit(130)  # what a shell expects of Ctrl-C
 
 
 def _parser() -> "ArgumentParser":
@@ -146,10 +149,10 @@ def _parser() -> "ArgumentParser":
         summary = (command.__doc__ or "").splitlines()[0]
         one = ArgumentParser(description=summary)
         one.add_argument("--config", action="config", help="File with any of these options.")
-        several: set[str | int] = {"names"} & command.__annotations__.keys()
+        several = {"names"} & command.__annotations__.keys()
         for argument in several:
-            one.add_argument(str(argument), nargs="+", help="Names of methods.")
-        one.add_function_arguments(command, as_group=False, as_positional=True, skip=several)
+            one.add_argument(argument, nargs="+", help="Names of methods.")
+        one.add_function_arguments(command, as_group=False, as_positional=True, skip={*several})
         commands.add_subcommand(name, one, help=summary)
     return parser
 

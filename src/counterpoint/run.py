@@ -1,8 +1,11 @@
 """One call: pretrain a method on data, and the run that comes out of it."""
 
 import json
+import logging
 import platform
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from rich.console import Console
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from counterpoint.data import Batches, Source, Splits, open_data
+from counterpoint.data import Source, Splits, open_data
 from counterpoint.evaluation import Representation, Result, evaluate
 from counterpoint.framework import Method, Model
 from counterpoint.methods import METHODS, read_method
@@ -95,27 +98,53 @@ def pretrain(
     model = method.build(image=image)
     if training.compile:
         model.encoder.compile()  # type: ignore[attr-defined]
-    batches = Batches(source, batch=training.batch, seed=training.seed)
-    steps = steps or training.epochs * len(batches)
-
+    steps = steps or training.epochs * (len(source) // training.batch)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    console = console or Console(stderr=True)
-    console.print(start_table(method, model, source, training, ranks=1, steps=steps))
-    runner = L.Trainer(
-        max_steps=steps,
-        precision=training.precision,
-        logger=list(loggers) if loggers is not None else CSVLogger(folder, name="", version=""),
-        callbacks=[ProgressLines(steps=steps)],
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        enable_checkpointing=False,
-        **trainer,
-    )
-    runner.fit(Pretrainer(model, training, steps=steps), train_dataloaders=batches)
+    with _quiet():
+        runner = L.Trainer(
+            max_steps=steps,
+            precision=training.precision,
+            logger=list(loggers) if loggers is not None else CSVLogger(folder, name="", version=""),
+            callbacks=[ProgressLines(steps=steps)],
+            log_every_n_steps=min(50, steps, len(source) // training.batch),
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            enable_checkpointing=False,
+            **trainer,
+        )
+    if runner.is_global_zero:
+        ranks = runner.world_size
+        table = start_table(method, model, source, training, ranks=ranks, steps=steps)
+        (console or Console(stderr=True)).print(table)
+    stopped = False
+    try:
+        with _quiet():
+            runner.fit(Pretrainer(model, source, training, steps=steps))
+    except SystemExit:  # Lightning's answer to Ctrl-C
+        stopped = True
     run = Run(folder, method, model, image, training)
-    save(run, source=repr(source), steps=runner.global_step)
+    if runner.is_global_zero:
+        save(run, source=repr(source), steps=runner.global_step)
+    if stopped:
+        at = f"step {runner.global_step} of {steps}"
+        raise KeyboardInterrupt(f"stopped at {at}; what was learned is in {folder}")
     return run
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Lightning's advertisements and the warnings that are its own out of the log."""
+    logger = logging.getLogger("lightning.pytorch")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*LeafSpec.*", category=FutureWarning)
+        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
 
 
 def save(run: Run, *, source: str, steps: int) -> None:

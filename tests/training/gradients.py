@@ -5,13 +5,13 @@ import functools
 
 import torch
 import torch.distributed as dist
-from toy import LastToFirst, TinyEncoder, tiny_batch, tiny_method
 from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.framework import Gathered
 from counterpoint.parts.losses import NCE, Regression, Triplet
 from counterpoint.parts.similarity import Bilinear, Cosine, ScaledDot
 from counterpoint.training.distributed import Ranks
+from toy import LastToFirst, TinyEncoder, tiny_batch, tiny_method
 
 METHODS = {
     "learned temperature": tiny_method(),

@@ -7,9 +7,9 @@ from torch import Tensor
 
 
 def knn(
-    bank: Float[Tensor, "known width"],
+    bank: Float[Tensor, "known feature"],
     labels: Int64[Tensor, " known"],
-    queries: Float[Tensor, "query width"],
+    queries: Float[Tensor, "query feature"],
     *,
     k: int = 200,
     tau: float = 0.1,

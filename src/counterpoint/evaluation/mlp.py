@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from counterpoint.framework.randomness import keyed_order
 
-Labelled = tuple[Float[Tensor, "sample width"], Int64[Tensor, " sample"]]
+Labelled = tuple[Float[Tensor, "_ feature"], Int64[Tensor, " _"]]
+"""Frozen features and their classes."""
 
 HIDDEN = 1_024  # section 4, Finetuning
 RATES = (1e-3, 3e-4)

@@ -37,9 +37,9 @@ class Result:
 class Embeddings:
     """The three splits as vectors, computed once."""
 
-    train: Float[Tensor, "train width"]
-    validation: Float[Tensor, "validation width"]
-    test: Float[Tensor, "test width"]
+    train: Float[Tensor, "train feature"]
+    validation: Float[Tensor, "validation feature"]
+    test: Float[Tensor, "test feature"]
 
 
 def embed(representation: Representation, splits: Splits) -> Embeddings:

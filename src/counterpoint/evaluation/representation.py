@@ -29,7 +29,7 @@ class Representation:
     @torch.inference_mode()
     def __call__(
         self, images: UInt8[Tensor, "sample channel height width"], *, batch: int = 500
-    ) -> Float[Tensor, "sample width"]:
+    ) -> Float[Tensor, "sample feature"]:
         """Embed images, globally averaged, so that all methods are probed alike."""
         training = self.encoder.training
         self.encoder.eval()

@@ -11,7 +11,7 @@ Images = UInt8[Tensor, "batch channel height width"]
 Index = Int64[Tensor, " batch"]
 """The number of each sample in its data set."""
 
-View = Float[Tensor, "batch *view"]
+View = Float[Tensor, "batch ..."]
 """v: (b, c, h, w), or a grid of patches (b, p, p, c, q, q)."""
 
 Maps = tuple[Float[Tensor, "batch _ _ _"], ...]

@@ -1,6 +1,7 @@
 """The methods: compositions, one screen each."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from counterpoint.framework import Method
 from counterpoint.methods.simclr import simclr
@@ -10,11 +11,19 @@ from counterpoint.parts.encoders import encoder_named
 METHODS: dict[str, Callable[..., Method]] = {"simclr": simclr}
 
 
-def named(name: str, *, encoder: str, size: int) -> Method:
-    """Compose a method by its name, with an encoder by its name."""
-    if name not in METHODS:
-        raise ValueError(f"method: got {name!r}; there are {', '.join(METHODS)}")
-    return METHODS[name](encoder_named(encoder, size=size), size=size)
+def named(name: str, *, size: int, encoder: str | None = None) -> Method:
+    """Compose a method by its name, or read it from a .json file; with an encoder by its name.
+
+    >>> named("simclr", size=32) == simclr()
+    True
+    """
+    if name.endswith(".json"):
+        method = read_method(Path(name).read_text())
+    elif name in METHODS:
+        method = METHODS[name](size=size)
+    else:
+        raise ValueError(f"method: got {name!r}; there are {', '.join(METHODS)}, or a .json file")
+    return method if encoder is None else method.swap(encoder=encoder_named(encoder, size=size))
 
 
 def read_method(text: str, *, parts: Mapping[str, type] | None = None) -> Method:

@@ -169,7 +169,8 @@ def _cosine(unit: nn.Module, tau: float, *, learn_tau: bool) -> Phi:
 def projection(width: int, hidden: int, out: int) -> nn.Sequential:
     """Make SimCLR's head: linear, batch norm, ReLU, linear.
 
-    google-research/simclr, model_util.py, projection_head with two layers.
+    Chen et al. 2020, section 2.1: one hidden layer. google-research/simclr puts another batch
+    norm after the last layer; the paper does not mention it and the cosine undoes its scale.
     """
     return nn.Sequential(
         nn.Linear(width, hidden, bias=False),

@@ -6,6 +6,7 @@ import lightning as L
 import torch
 from torch import Tensor
 
+from counterpoint.data import Batches, Source
 from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
 from counterpoint.framework.records import Images, Index
 from counterpoint.training.distributed import world
@@ -14,15 +15,25 @@ from counterpoint.training.settings import Training
 
 
 class Pretrainer(L.LightningModule):
-    """Train one model on batches of images and sample numbers."""
+    """Train one model on the images of a source."""
 
-    def __init__(self, model: Model, training: Training, *, steps: int) -> None:
+    def __init__(self, model: Model, source: Source, training: Training, *, steps: int) -> None:
         super().__init__()
-        self.model, self.training_settings, self.steps = model, training, steps
+        self.model, self.source, self.steps = model, source, steps
+        self.training_settings = training
         self.world: World = ALONE
 
     def on_fit_start(self) -> None:
         self.world = world()
+
+    def train_dataloader(self) -> Batches:
+        return Batches(
+            self.source,
+            batch=self.training_settings.batch,
+            seed=self.training_settings.seed,
+            rank=self.global_rank,
+            ranks=self.trainer.world_size,
+        )
 
     def training_step(self, batch: tuple[Images, Index], _batch_idx: int) -> Tensor:
         images, index = batch

@@ -3,7 +3,7 @@
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import IO, Any
 
 import lightning as L
 from lightning.pytorch.callbacks import Callback
@@ -39,7 +39,7 @@ class Pace:
 class ProgressLines(Callback):
     """Say where a run is: loss, images per second, share of waiting and time left."""
 
-    def __init__(self, *, steps: int, every: int = 50, stream: TextIO | None = None) -> None:
+    def __init__(self, *, steps: int, every: int = 50, stream: IO[str] | None = None) -> None:
         self.steps, self.every = steps, every
         self.stream = stream or sys.stderr
         self.pace = Pace(time.monotonic())

@@ -1,11 +1,12 @@
-"""Narrow ResNets for small images on a CPU: timm's blocks, our widths."""
+"""Narrow ResNets for small images on a CPU: torchvision's blocks, our widths."""
 
+from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from itertools import pairwise
+from typing import ClassVar, Literal
 
-from timm.models.resnet import BasicBlock
-from timm.models.resnet import ResNet as TimmResNet
 from torch import Tensor, nn
+from torchvision.models.resnet import BasicBlock
 
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Maps, Shape, View
@@ -18,57 +19,67 @@ class NarrowResNet:
 
     part: ClassVar[Literal["encoder"]] = "encoder"
 
-    widths: tuple[int, ...] = (64, 128, 256)
-    """Channels of each stage, at most four; each stage halves the side of the one before."""
-    blocks: tuple[int, ...] = (1, 1, 1)
+    widths: tuple[int, ...] = (32, 64, 128, 256)
+    """Channels of each stage; each stage halves the side of the one before."""
+    blocks: tuple[int, ...] = (1, 1, 1, 1)
     """Residual blocks of each stage."""
     stride: int = 2
     """Stride of the 3x3 stem."""
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.widths) == len(self.blocks) <= 4:
+        if not 1 <= len(self.widths) == len(self.blocks):
             raise PartError(
                 "encoder",
                 got=f"{len(self.widths)} widths and {len(self.blocks)} depths",
-                needs="as many widths as depths, one to four",
+                needs="as many widths as depths, at least one",
             )
 
     def build(self, views: tuple[Shape, ...]) -> "NarrowEncoder":
-        block: Any = BasicBlock
-        net: Any = TimmResNet(
-            block,
-            self.blocks,
-            channels=self.widths,
-            num_classes=0,
-            in_chans=one_channel_count(views),
+        channels, first = one_channel_count(views), self.widths[0]
+        layers: OrderedDict[str, nn.Module] = OrderedDict(
+            conv1=nn.Conv2d(channels, first, 3, stride=self.stride, padding=1, bias=False),
+            bn1=nn.BatchNorm2d(first),
+            relu=nn.ReLU(inplace=True),
         )
-        stem = net.conv1
-        net.conv1 = nn.Conv2d(
-            stem.in_channels, stem.out_channels, 3, stride=self.stride, padding=1, bias=False
-        )
-        net.maxpool = nn.Identity()
-        return NarrowEncoder(net, stages=len(self.widths))
+        for number, (before, after) in enumerate(pairwise((first, *self.widths)), start=1):
+            stride = 1 if number == 1 else 2
+            layers[f"layer{number}"] = _stage(before, after, stride, self.blocks[number - 1])
+        return NarrowEncoder(nn.Sequential(layers))
 
 
 class NarrowEncoder(nn.Module):
-    """The feature maps of a narrow ResNet; `backbone` keeps timm's key names."""
+    """The feature maps of a narrow ResNet; `backbone` has torchvision's key names."""
 
-    def __init__(self, backbone: nn.Module, *, stages: int) -> None:
+    def __init__(self, backbone: nn.Sequential) -> None:
         super().__init__()
-        self.backbone, self.stages = backbone, stages
+        self.backbone = backbone
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+            if isinstance(module, BasicBlock):  # Goyal et al. 2017: a block starts as its shortcut
+                nn.init.zeros_(module.bn2.weight)
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         return together(self.maps, views)
 
     def maps(self, view: Tensor) -> Maps:
         """Run the stem and keep the output of each stage."""
-        net: Any = self.backbone
-        x = net.act1(net.bn1(net.conv1(view)))
-        maps = []
-        for number in range(1, self.stages + 1):
-            x = getattr(net, f"layer{number}")(x)
-            maps.append(x)
+        x, maps = view, []
+        for name, layer in self.backbone.named_children():
+            x = layer(x)
+            if name.startswith("layer"):
+                maps.append(x)
         return tuple(maps)
+
+
+def _stage(before: int, after: int, stride: int, blocks: int) -> nn.Sequential:
+    shortcut = None
+    if stride != 1 or before != after:
+        shortcut = nn.Sequential(
+            nn.Conv2d(before, after, 1, stride=stride, bias=False), nn.BatchNorm2d(after)
+        )
+    head = BasicBlock(before, after, stride, shortcut)
+    return nn.Sequential(head, *(BasicBlock(after, after) for _ in range(blocks - 1)))
 
 
 NARROW = {"small": NarrowResNet()}

@@ -1,0 +1,118 @@
+"""What the README promises: commands, public names, a quick help, a quiet import."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import counterpoint
+
+ROOT = Path(__file__).parent.parent
+COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
+
+
+def commands():
+    """Every command of the README's console blocks, in order."""
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    text = "\n".join(blocks).replace("\\\n", " ")
+    return [line[2:] for line in text.splitlines() if line.startswith("$ ")]
+
+
+def python_blocks():
+    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def test_every_readme_command_runs(data, tmp_path):
+    assert len(commands()) >= 4
+    environment = os.environ | {
+        "PATH": f"{COUNTERPOINT.parent}:{os.environ['PATH']}",
+        "COUNTERPOINT_DATA": str(data),
+    }
+    for command in commands():
+        if command.startswith(("git", "pip", "scripts/")):  # how this environment was made
+            continue
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def test_every_readme_example_runs(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COUNTERPOINT_DATA", str(data))
+    assert python_blocks()
+    for block in python_blocks():
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_help_answers_in_under_a_second():
+    def once():
+        started = time.monotonic()
+        subprocess.run([COUNTERPOINT, "--help"], check=True, capture_output=True)
+        return time.monotonic() - started
+
+    assert min(once() for _ in range(3)) < 1.0
+
+
+@pytest.mark.parametrize("command", ["pretrain", "evaluate", "methods", "anatomy"])
+def test_every_command_has_a_help(command):
+    done = subprocess.run([COUNTERPOINT, command, "--help"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "usage" in done.stdout
+
+
+def test_a_users_mistake_is_one_line():
+    done = subprocess.run(
+        [COUNTERPOINT, "pretrain", "nowhere", "--out", "x"], capture_output=True, text=True
+    )
+    assert done.returncode != 0
+    assert done.stderr.startswith("counterpoint: data: needs train-*.parquet in nowhere")
+    assert "Traceback" not in done.stderr
+
+
+AUDIT = """
+import sys
+seen = []
+watched = ("socket.connect", "socket.bind", "subprocess.Popen", "os.fork", "os.system", "os.exec",
+           "os.posix_spawn")
+sys.addaudithook(lambda event, _: seen.append(event) if event in watched else None)
+import counterpoint
+for name in counterpoint.__all__:
+    getattr(counterpoint, name)
+counterpoint.simclr().build(image=(3, 32, 32))
+print(seen)
+"""
+
+
+def test_importing_opens_no_socket_and_starts_no_process():
+    done = subprocess.run([sys.executable, "-c", AUDIT], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_importing_alone_is_light():
+    code = (
+        "import counterpoint, sys; print([m for m in ('torch', 'lightning') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_public_names_are_the_ones_listed():
+    assert sorted(counterpoint.__all__) == dir(counterpoint)
+    for name in counterpoint.__all__:
+        assert getattr(counterpoint, name) is not None
+    with pytest.raises(AttributeError, match="counterpoint has no 'SimCLR'"):
+        counterpoint.SimCLR  # noqa: B018
+
+
+def test_documents_name_files_that_exist():
+    """A path in backticks in the root documents is a path of the repository."""
+    for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+        for path in re.findall(
+            r"`((?:src|docs|tests|bench|scripts|examples)/[\w./-]+)`", (ROOT / document).read_text()
+        ):
+            assert (ROOT / path).exists(), f"{document} names {path}"
