@@ -116,3 +116,13 @@ def test_documents_name_files_that_exist():
             r"`((?:src|docs|tests|bench|scripts|examples)/[\w./-]+)`", (ROOT / document).read_text()
         ):
             assert (ROOT / path).exists(), f"{document} names {path}"
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
+def test_every_example_runs(example, data, tmp_path):
+    needs_data = "DATA" in example.read_text().split('"""')[1]
+    arguments = [data / "cifar10", "--smoke"] if needs_data else []
+    done = subprocess.run(
+        [sys.executable, example, *arguments], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

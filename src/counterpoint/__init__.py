@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from counterpoint.data import Source, Splits, open_data
     from counterpoint.framework import Comparison, Method, Model, PartError, contrast
     from counterpoint.methods import METHODS, read_method, simclr
-    from counterpoint.parts.encoders import NarrowResNet, ResNet, Timm
-    from counterpoint.parts.extraction import Pooled
+    from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet, ResNet, Timm
+    from counterpoint.parts.extraction import Pooled, Queue
     from counterpoint.parts.losses import NCE, Regression, Triplet
     from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
     from counterpoint.parts.views import Pipeline
@@ -23,8 +23,8 @@ _HOMES = {
     "counterpoint.data": ("Source", "Splits", "open_data"),
     "counterpoint.framework": ("Comparison", "Method", "Model", "PartError", "contrast"),
     "counterpoint.methods": ("METHODS", "read_method", "simclr"),
-    "counterpoint.parts.encoders": ("NarrowResNet", "ResNet", "Timm"),
-    "counterpoint.parts.extraction": ("Pooled",),
+    "counterpoint.parts.encoders": ("MomentumEncoder", "NarrowResNet", "ResNet", "Timm"),
+    "counterpoint.parts.extraction": ("Pooled", "Queue"),
     "counterpoint.parts.losses": ("NCE", "Regression", "Triplet"),
     "counterpoint.parts.similarity": (
         "Bilinear",
@@ -48,11 +48,13 @@ __all__ = [
     "Dot",
     "Method",
     "Model",
+    "MomentumEncoder",
     "NarrowResNet",
     "PartError",
     "Pipeline",
     "Pooled",
     "ProjectedCosine",
+    "Queue",
     "Regression",
     "ResNet",
     "Run",

@@ -8,8 +8,8 @@ import torch
 
 from counterpoint.framework import Draw, Momentum, PartError, contrast
 from counterpoint.methods import simclr
-from counterpoint.parts.encoders import NarrowResNet, ResNet, Timm
-from counterpoint.parts.extraction import Pooled
+from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet, ResNet, Timm
+from counterpoint.parts.extraction import Pooled, Queue
 from counterpoint.parts.losses import NCE, Regression, Triplet
 from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
 from counterpoint.parts.views import ColourJitter, HorizontalFlip, Normalise, Pipeline
@@ -95,6 +95,10 @@ WRONG = {
         lambda: simclr(Timm("vit_tiny_patch16_224"), size=8),
         "encoder: got views",
     ),
+    "a queue without a momentum twin": (
+        lambda: simclr(SMALL).swap(extraction=Queue(of=Pooled(), size=32)),
+        "extraction: got a queue behind an encoder without a momentum twin",
+    ),
     "a temperature of zero": (
         lambda: simclr(SMALL).swap(similarity=Cosine(tau=0.0)),
         "similarity: got tau=0.0, needs tau > 0",
@@ -146,6 +150,11 @@ def test_building_touches_no_memory_before_the_check(monkeypatch):
         tiny_method(extraction=LastToFirst(), similarity=Dot()).build(image=(3, 8, 8))
     (only,) = made
     assert {p.device.type for p in only.parameters()} == {"meta"}
+
+
+def test_a_queue_behind_a_twin_builds():
+    method = simclr(MomentumEncoder(of=SMALL)).swap(extraction=Queue(of=Pooled(), size=32))
+    assert method.build(image=(3, 32, 32)).extraction.keys.shape == (32, 16)
 
 
 def test_bilinear_brings_widths_together():

@@ -117,8 +117,8 @@ def test_settings_that_cannot_be_are_refused(wrong):
         Training(**wrong)
 
 
-def test_progress_in_a_file_is_one_plain_line_every_n_steps():
-    stream = io.StringIO()
+def test_progress_in_a_file_is_one_plain_line_every_n_steps(tmp_path):
+    stream = (tmp_path / "log").open("w")
     progress = ProgressLines(steps=4, every=2, stream=stream)
 
     class Trainer:
@@ -129,7 +129,8 @@ def test_progress_in_a_file_is_one_plain_line_every_n_steps():
         progress.on_train_batch_start(Trainer(), None, None, 0)
         outputs, batch = {"loss": torch.tensor(1.5)}, (None, torch.arange(8))
         progress.on_train_batch_end(Trainer(), None, outputs, batch, 0)
-    lines = stream.getvalue().splitlines()
+    stream.close()
+    lines = (tmp_path / "log").read_text().splitlines()
     assert [line.split()[1] for line in lines] == ["2/4", "4/4"]
     for word in ("loss 1.5000", "images/s", "waiting", "left 0:00:00"):
         assert word in lines[1]

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from counterpoint.framework import Method
-from counterpoint.methods.simclr import simclr
+from counterpoint.methods.simclr import simclr, simclr_small
 from counterpoint.parts import PARTS
 from counterpoint.parts.encoders import encoder_named
 
-METHODS: dict[str, Callable[..., Method]] = {"simclr": simclr}
+METHODS: dict[str, Callable[..., Method]] = {"simclr": simclr, "simclr-small": simclr_small}
 
 
 def named(name: str, *, size: int, encoder: str | None = None) -> Method:
@@ -35,4 +35,4 @@ def read_method(text: str, *, parts: Mapping[str, type] | None = None) -> Method
     return Method.from_json(text, parts={**PARTS, **(parts or {})})
 
 
-__all__ = ["METHODS", "named", "read_method", "simclr"]
+__all__ = ["METHODS", "named", "read_method", "simclr", "simclr_small"]

@@ -1,7 +1,7 @@
 """The five parts of section 2, and the closed table of their names."""
 
-from counterpoint.parts.encoders import NarrowResNet, ResNet, Timm
-from counterpoint.parts.extraction import Pooled
+from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet, ResNet, Timm
+from counterpoint.parts.extraction import Pooled, Queue
 from counterpoint.parts.losses import NCE, Regression, Triplet
 from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
 from counterpoint.parts.views import (
@@ -20,8 +20,8 @@ PARTS: dict[str, type] = {
     for part in (
         *(Pipeline, RandomResizedCrop, Resize, HorizontalFlip, GaussianBlur),
         *(ColourJitter, Greyscale, Normalise),
-        *(ResNet, NarrowResNet, Timm),
-        Pooled,
+        *(ResNet, NarrowResNet, Timm, MomentumEncoder),
+        *(Pooled, Queue),
         *(Dot, ScaledDot, Cosine, Bilinear, ProjectedCosine),
         *(NCE, Triplet, Regression),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor, nn
 from torchvision.models.resnet import BasicBlock
 
@@ -19,9 +20,9 @@ class NarrowResNet:
 
     part: ClassVar[Literal["encoder"]] = "encoder"
 
-    widths: tuple[int, ...] = (32, 64, 128, 256)
+    widths: tuple[int, ...] = (64, 128, 256)
     """Channels of each stage; each stage halves the side of the one before."""
-    blocks: tuple[int, ...] = (1, 1, 1, 1)
+    blocks: tuple[int, ...] = (1, 1, 1)
     """Residual blocks of each stage."""
     stride: int = 2
     """Stride of the 3x3 stem."""
@@ -52,7 +53,7 @@ class NarrowEncoder(nn.Module):
 
     def __init__(self, backbone: nn.Sequential) -> None:
         super().__init__()
-        self.backbone = backbone
+        self.backbone = backbone.to(memory_format=torch.channels_last)
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")

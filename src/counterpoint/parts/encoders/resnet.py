@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import torch
 import torchvision
 from torch import Tensor, nn
 
@@ -58,7 +59,7 @@ class ResNetEncoder(nn.Module):
 
     def __init__(self, backbone: nn.Module) -> None:
         super().__init__()
-        self.backbone = backbone
+        self.backbone = backbone.to(memory_format=torch.channels_last)
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         return together(self.maps, views)

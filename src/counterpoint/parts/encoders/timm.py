@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import timm
+import torch
 from torch import Tensor, nn
 
 from counterpoint.framework import PartError
@@ -49,7 +50,7 @@ class TimmEncoder(nn.Module):
 
     def __init__(self, backbone: nn.Module) -> None:
         super().__init__()
-        self.backbone = backbone
+        self.backbone = backbone.to(memory_format=torch.channels_last)
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         return together(self.maps, views)

@@ -11,6 +11,7 @@ from counterpoint.framework import PartError
 from counterpoint.framework.records import Shape
 
 Batch = Float[Tensor, "batch channel height width"]
+Resized = Float[Tensor, "batch channel _ _"]
 Numbers = Float[Tensor, "batch number"]
 
 
@@ -27,7 +28,7 @@ class RandomResizedCrop:
     def shape(self, image: Shape) -> Shape:
         return (image[0], self.size, self.size)
 
-    def __call__(self, images: Batch, numbers: Numbers) -> Batch:
+    def __call__(self, images: Batch, numbers: Numbers) -> Resized:
         height, width = images.shape[-2:]
         top, left, box_height, box_width = self.boxes(numbers, height, width)
         rows = resize_weights(top, box_height, into=self.size, of=height)
@@ -86,7 +87,7 @@ class Resize:
             raise PartError("views", got=f"images {image}", needs="square images to resize")
         return (image[0], self.size, self.size)
 
-    def __call__(self, images: Batch, numbers: Numbers) -> Batch:  # noqa: ARG002 (no chance)
+    def __call__(self, images: Batch, numbers: Numbers) -> Resized:  # noqa: ARG002 (no chance)
         if images.shape[-1] == self.size:
             return images
         whole = torch.zeros(1, dtype=torch.int64, device=images.device)

@@ -7,7 +7,7 @@ import torch
 
 from counterpoint.framework import Draw, PartError
 from counterpoint.framework.records import Images, Shape, View
-from counterpoint.parts.views.geometry import Batch, Numbers, Resize
+from counterpoint.parts.views.geometry import Batch, Numbers, Resize, Resized
 from counterpoint.parts.views.randomness import uniform
 
 
@@ -20,7 +20,7 @@ class Stage(Protocol):
 
     def shape(self, image: Shape, /) -> Shape: ...
 
-    def __call__(self, images: Batch, numbers: Numbers, /) -> Batch: ...
+    def __call__(self, images: Batch, numbers: Numbers, /) -> Resized: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class BuiltPipeline:
         return _draw(self.quiet, images.float() / 255, Draw(0, 0, index), view=0)
 
 
-def _draw(stages: tuple[Stage, ...], images: Batch, draw: Draw, view: int) -> Batch:
+def _draw(stages: tuple[Stage, ...], images: Batch, draw: Draw, view: int) -> Resized:
     """Apply the stages; stage n of each view has its own stream of numbers."""
     for n, stage in enumerate(stages):
         images = stage(images, uniform(draw, view=view, stage=n, count=stage.numbers))

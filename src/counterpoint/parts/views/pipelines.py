@@ -10,18 +10,22 @@ CIFAR10 = Normalise(
 IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))  # torchvision's weights
 
 
-def simclr(size: int) -> Pipeline:
-    """Give SimCLR's views (Chen et al. 2020, appendix A; B.9 for CIFAR-10)."""
+def simclr(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> Pipeline:
+    """Give SimCLR's views (Chen et al. 2020, appendix A; B.9 for CIFAR-10).
+
+    `smallest` is the least share of the area that a crop keeps.
+    """
     # google-research/simclr, README: CIFAR-10 has jitter strength 0.5 and no blur.
     strength, blur = (0.5, ()) if size <= 32 else (1.0, (GaussianBlur(size // 20 * 2 + 1),))
     jitter = (0.8 * strength, 0.8 * strength, 0.8 * strength, 0.2 * strength)
     return Pipeline(
         (
-            RandomResizedCrop(size, scale=(0.08, 1.0)),
+            RandomResizedCrop(size, scale=(smallest, 1.0)),
             HorizontalFlip(0.5),
             ColourJitter(*jitter, p=0.8),
             Greyscale(0.2),
             *blur,
             CIFAR10 if size <= 32 else IMAGENET,
-        )
+        ),
+        evaluation=evaluation,
     )
