@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from counterpoint.data import Source, Splits, open_data
     from counterpoint.framework import Comparison, Method, Model, PartError, contrast
-    from counterpoint.methods import METHODS, read_method, simclr
+    from counterpoint.methods import METHODS, read_method, simclr, simclr_small
     from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet, ResNet, Timm
     from counterpoint.parts.extraction import Pooled, Queue
     from counterpoint.parts.losses import NCE, Regression, Triplet
     from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
     from counterpoint.parts.views import Pipeline
-    from counterpoint.run import Run, pretrain
+    from counterpoint.pretraining import pretrain
+    from counterpoint.run import Run
     from counterpoint.training.settings import Training
 
 _HOMES = {
     "counterpoint.data": ("Source", "Splits", "open_data"),
     "counterpoint.framework": ("Comparison", "Method", "Model", "PartError", "contrast"),
-    "counterpoint.methods": ("METHODS", "read_method", "simclr"),
+    "counterpoint.methods": ("METHODS", "read_method", "simclr", "simclr_small"),
     "counterpoint.parts.encoders": ("MomentumEncoder", "NarrowResNet", "ResNet", "Timm"),
     "counterpoint.parts.extraction": ("Pooled", "Queue"),
     "counterpoint.parts.losses": ("NCE", "Regression", "Triplet"),
@@ -34,7 +35,8 @@ _HOMES = {
         "ScaledDot",
     ),
     "counterpoint.parts.views": ("Pipeline",),
-    "counterpoint.run": ("Run", "pretrain"),
+    "counterpoint.pretraining": ("pretrain",),
+    "counterpoint.run": ("Run",),
     "counterpoint.training.settings": ("Training",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -69,6 +71,7 @@ __all__ = [
     "pretrain",
     "read_method",
     "simclr",
+    "simclr_small",
 ]
 
 

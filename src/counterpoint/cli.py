@@ -43,9 +43,9 @@ def pretrain_command(
         compile: Compile the encoder with torch.compile.
         devices: Processes to train on.
     """
-    from counterpoint import run
     from counterpoint.data import open_data
     from counterpoint.methods import named
+    from counterpoint.pretraining import pretrain
     from counterpoint.training.settings import Training
 
     settings = Training(
@@ -60,7 +60,7 @@ def pretrain_command(
     )
     splits = open_data(data)
     chosen = named(method, encoder=encoder, size=splits.train.images.shape[-1])
-    run.pretrain(chosen, splits, out=out, training=settings, steps=steps, devices=devices)
+    pretrain(chosen, splits, out=out, training=settings, steps=steps, devices=devices)
 
 
 def evaluate_command(folder: str, *, data: str, seed: int = 0) -> None:

@@ -4,10 +4,12 @@ import io
 import itertools
 import json
 import math
+import re
 
 import pytest
 import torch
 from rich.console import Console
+from safetensors.torch import load_file
 from torch import nn
 
 import counterpoint
@@ -17,7 +19,7 @@ from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
 from counterpoint.training.optimisers import optimiser, parameter_groups, rate
 from counterpoint.training.pretrainer import Pretrainer
-from counterpoint.training.progress import ProgressLines
+from counterpoint.training.progress import Pace
 from counterpoint.training.start import activation_numbers, start_table
 
 METHOD = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)))
@@ -85,6 +87,21 @@ def test_what_a_run_writes(run):
     assert (run.folder / "metrics.csv").read_text().startswith("epoch,loss,step")
 
 
+def test_exported_weights_have_the_key_names_of_the_backbone(run):
+    weights = load_file(run.folder / "encoder.safetensors")
+    assert "conv1.weight" in weights
+    run.encoder.backbone.load_state_dict(weights, strict=True)
+
+
+def test_epochs_replace_those_of_the_settings(tmp_path):
+    quick = pretrain(METHOD, source(), out=tmp_path, epochs=1, training=QUIET, console=_nowhere())
+    assert quick.training.epochs == 1
+
+
+def _nowhere():
+    return Console(file=io.StringIO())
+
+
 def test_a_folder_without_a_run_says_so(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"holds no run\.json"):
         Run.open(tmp_path)
@@ -117,23 +134,20 @@ def test_settings_that_cannot_be_are_refused(wrong):
         Training(**wrong)
 
 
-def test_progress_in_a_file_is_one_plain_line_every_n_steps(tmp_path):
-    stream = (tmp_path / "log").open("w")
-    progress = ProgressLines(steps=4, every=2, stream=stream)
+def test_progress_in_a_file_is_one_plain_line_every_n_steps(tmp_path, capfd):
+    pretrain(METHOD, source(), out=tmp_path, training=Training(epochs=13, batch=16))
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("step ")]
+    assert [line.split()[1] for line in lines] == ["50/52", "52/52"]
+    assert re.fullmatch(
+        r"step 52/52  epoch 13  loss \d+\.\d{4}  \d+ images/s  waiting \d+%  left 0:00:00", lines[1]
+    )
 
-    class Trainer:
-        is_global_zero, world_size, current_epoch = True, 1, 0
 
-    progress.on_train_start(Trainer(), None)
-    for _ in range(4):
-        progress.on_train_batch_start(Trainer(), None, None, 0)
-        outputs, batch = {"loss": torch.tensor(1.5)}, (None, torch.arange(8))
-        progress.on_train_batch_end(Trainer(), None, outputs, batch, 0)
-    stream.close()
-    lines = (tmp_path / "log").read_text().splitlines()
-    assert [line.split()[1] for line in lines] == ["2/4", "4/4"]
-    for word in ("loss 1.5000", "images/s", "waiting", "left 0:00:00"):
-        assert word in lines[1]
+def test_pace():
+    pace = Pace(started=100.0, waited=2.0, images=640, steps=10)
+    assert pace.images_per_second(108.0) == 80
+    assert pace.waiting(108.0) == 0.25
+    assert pace.remaining(108.0, steps=30) == 16.0
 
 
 def test_the_start_table_says_what_matters():

@@ -36,7 +36,7 @@ class Batches:
 
     >>> source = Source("noise", torch.zeros(10, 3, 8, 8, dtype=torch.uint8))
     >>> [index.tolist() for _, index in Batches(source, batch=4, seed=0)]
-    [[6, 4, 2, 5], [1, 9, 8, 7]]
+    [[6, 1, 2, 4], [5, 9, 8, 0]]
     """
 
     source: Source

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from counterpoint.framework import Comparison, PartError, Scores, World
+from counterpoint.framework.precision import at_least_fp32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,7 @@ class Phi(nn.Module):
         self.clip, self.bound = clip, bound
 
     def forward(self, comparison: Comparison, world: World) -> Scores:
-        anchors = _wide(self.p(comparison.anchors))
+        anchors = at_least_fp32(self.p(comparison.anchors))
         scale = self.scale()
         shared = self.q is None and comparison.anchors is comparison.candidates
         if shared:
@@ -127,7 +128,7 @@ class Phi(nn.Module):
             anchors = candidates = anchors * scale**0.5
         else:
             q = self.p if self.q is None else self.q
-            anchors, candidates = anchors * scale, _wide(q(comparison.candidates))
+            anchors, candidates = anchors * scale, at_least_fp32(q(comparison.candidates))
         gathered = world.gather(candidates, comparison.candidate_identity)
         return Scores(
             anchors=anchors,
@@ -157,7 +158,7 @@ class Unit(nn.Module):
     """Scale each vector to length one, in fp32 at least."""
 
     def forward(self, vectors: Float[Tensor, "vector channel"]) -> Float[Tensor, "vector channel"]:
-        return F.normalize(_wide(vectors), dim=1)
+        return F.normalize(at_least_fp32(vectors), dim=1)
 
 
 def _cosine(unit: nn.Module, tau: float, *, learn_tau: bool) -> Phi:
@@ -178,11 +179,6 @@ def projection(width: int, hidden: int, out: int) -> nn.Sequential:
         nn.ReLU(),
         nn.Linear(hidden, out, bias=False),
     )
-
-
-def _wide(vectors: Tensor) -> Tensor:
-    """Score in fp32 at least, also under autocast."""
-    return vectors if vectors.dtype == torch.float64 else vectors.float()
 
 
 def _same_width(anchor: int, candidate: int) -> None:

@@ -12,8 +12,9 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.framework import Scores
+from counterpoint.framework.precision import at_least_fp32
 from counterpoint.parts.losses.pairs import positive_pairs
-from counterpoint.parts.losses.tiled import Tiled, argmax_negatives
+from counterpoint.parts.losses.tiled import Job, Tiled, argmax_negatives
 from counterpoint.parts.losses.tiles import walk
 
 TILE = 1024  # 4 MB of fp32 scores: docs/decisions/0003-one-softmax.md has the measurement
@@ -49,7 +50,7 @@ def summarise(scores: Scores, *, tile: int = TILE) -> Summary:
     >>> summary.negative.exp()  # two candidates of the other image, all scores are 0
     tensor([2., 2., 2., 2.])
     """
-    anchors, candidates = _wide(scores.anchors), _wide(scores.candidates)
+    anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
     safe = _bound(anchors, candidates, scores) < SAFE[anchors.dtype]
     positive, negative = Tiled.apply(anchors, candidates, plan, scores.clip, safe)
@@ -62,9 +63,9 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
     The walk only finds which candidate that is; its score is then an ordinary dot product.
     An anchor without negatives has -inf.
     """
-    anchors, candidates = _wide(scores.anchors), _wide(scores.candidates)
+    anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
-    best = argmax_negatives(anchors.detach(), candidates.detach(), plan)
+    best = argmax_negatives(Job(anchors.detach(), candidates.detach(), plan, scores.clip))
     score = squash(torch.linalg.vecdot(anchors, candidates[best.clamp(min=0)]), scores.clip)
     negative = score.masked_fill(best < 0, -torch.inf)
     positive = _dots(anchors, candidates, plan.anchor, plan.candidate, scores.clip)
@@ -73,7 +74,7 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
 
 def positives(scores: Scores) -> Summary:
     """Give s^+ of every positive pair only; the negatives are not looked at and are -inf."""
-    anchors, candidates = _wide(scores.anchors), _wide(scores.candidates)
+    anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     anchor, candidate = positive_pairs(
         scores.anchor_identity, scores.candidate_identity, itself=scores.itself
     )
@@ -84,11 +85,6 @@ def positives(scores: Scores) -> Summary:
 def squash(scores: Tensor, clip: float | None) -> Tensor:
     """Bend scores to c tanh(s / c), AMDIM's clip; None leaves them."""
     return scores if clip is None else clip * torch.tanh(scores / clip)
-
-
-def _wide(vectors: Tensor) -> Tensor:
-    """Compute in fp32 at least, whatever the vectors came in."""
-    return vectors if vectors.dtype == torch.float64 else vectors.float()
 
 
 def _bound(anchors: Tensor, candidates: Tensor, scores: Scores) -> float:

@@ -1,5 +1,6 @@
 """The arithmetic of the walk: log-sum-exp and maximum over tiles, and their gradients."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -10,67 +11,31 @@ from torch.autograd.function import once_differentiable
 from counterpoint.parts.losses.tiles import Tile, Walk
 
 
-class _Scratch:
-    """The buffers of one walk: tiles are written over each other."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """What is walked: two matrices, the plan, the clip, and buffers that tiles are written to."""
 
-    def __init__(self, like: Tensor, plan: Walk) -> None:
-        self.like, self.plan = like, plan
-        self.buffers: dict[str, Tensor] = {}
+    anchors: Float[Tensor, "anchor channel"]
+    candidates: Float[Tensor, "candidate channel"]
+    walk: Walk
+    clip: float | None = None
+    safe: bool = False
+    """Scores are so small that a sum of exp(s) needs no maximum."""
+    buffers: dict[str, Tensor] = field(default_factory=dict)
 
-    def __call__(self, name: str, tile: Tile) -> Tensor:
+    def buffer(self, name: str, tile: Tile) -> Tensor:
+        """Give room for one tile; the next tile gets the same room."""
         if name not in self.buffers:
-            largest = max(height * width for height, width in map(_extent, self.plan.tiles))
-            self.buffers[name] = self.like.new_empty(largest)
+            largest = max(height * width for height, width in map(_extent, self.walk.tiles))
+            self.buffers[name] = self.anchors.new_empty(largest)
         height, width = _extent(tile)
         return self.buffers[name][: height * width].view(height, width)
 
-
-def _extent(tile: Tile) -> tuple[int, int]:
-    return tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start
-
-
-def _score(
-    anchors: Tensor, candidates: Tensor, tile: Tile, clip: float | None, out: Tensor
-) -> Tensor:
-    torch.mm(anchors[tile.rows], candidates[tile.columns].T, out=out)
-    return out if clip is None else out.div_(clip).tanh_().mul_(clip)
-
-
-def _leave_out(scores: Tensor, tile: Tile) -> None:
-    """Take positives and the anchors themselves out of the negatives."""
-    if len(tile.pair):
-        scores[tile.row, tile.column] = -torch.inf
-    if tile.diagonal:
-        scores.fill_diagonal_(-torch.inf)
-
-
-def argmax_negatives(
-    anchors: Float[Tensor, "anchor channel"],
-    candidates: Float[Tensor, "candidate channel"],
-    plan: Walk,
-) -> Int64[Tensor, " anchor"]:
-    """Find the negative with the largest score of each anchor; -1 where there is none."""
-    peak = anchors.new_full((len(anchors),), -torch.inf)
-    best = torch.full((len(anchors),), -1, device=anchors.device)
-    scratch = _Scratch(anchors, plan)
-
-    def keep(value: Tensor, rows: slice, place: Tensor) -> None:
-        better = value > peak[rows]
-        peak[rows] = torch.where(better, value, peak[rows])
-        best[rows] = torch.where(better, place, best[rows])
-
-    with torch.no_grad():
-        for tile in plan.tiles:
-            # The clip is monotone: it does not change which score is the largest.
-            s = _score(anchors, candidates, tile, None, scratch("scores", tile))
-            _leave_out(s, tile)
-            value, place = s.max(dim=1)
-            keep(value, tile.rows, place + tile.columns.start)
-            if tile.mirrored and tile.own is not None:
-                value, place = s.max(dim=0)
-                shift = tile.columns.start - tile.own.start
-                keep(value, tile.own, place + tile.rows.start + shift)
-    return best
+    def scores(self, tile: Tile) -> Tensor:
+        """Compute the scores of one tile."""
+        s = self.buffer("scores", tile)
+        torch.mm(self.anchors[tile.rows], self.candidates[tile.columns].T, out=s)
+        return s if self.clip is None else s.div_(self.clip).tanh_().mul_(self.clip)
 
 
 class Tiled(torch.autograd.Function):
@@ -81,59 +46,68 @@ class Tiled(torch.autograd.Function):
         ctx: Any,
         anchors: Float[Tensor, "anchor channel"],
         candidates: Float[Tensor, "candidate channel"],
-        plan: Walk,
+        walk: Walk,
         clip: float | None,
         safe: bool,  # noqa: FBT001 (autograd functions take positional arguments only)
     ) -> tuple[Tensor, Tensor]:
-        scratch = _Scratch(anchors, plan)
-        positive = anchors.new_zeros(len(plan.anchor))
-        total = anchors.new_zeros(len(anchors))
-        peak = total if safe else torch.full_like(total, torch.finfo(total.dtype).min)
         with torch.autocast(anchors.device.type, enabled=False):
-            for tile in plan.tiles:
-                s = _score(anchors, candidates, tile, clip, scratch("scores", tile))
-                if len(tile.pair):
-                    positive[tile.pair] = s[tile.row, tile.column]
-                _leave_out(s, tile)
-                both = tile.own if tile.mirrored else None
-                if safe:
-                    s.exp_()
-                    total[tile.rows] += s.sum(dim=1)
-                    if both is not None:
-                        total[both] += s.sum(dim=0)
-                else:
-                    _add_shifted(s, total[tile.rows], peak[tile.rows])
-                    if both is not None:
-                        _add_shifted(s.T, total[both], peak[both])
-        negative = total.log() if safe else total.log() + peak
+            positive, negative = _summarise(Job(anchors, candidates, walk, clip, safe))
         ctx.save_for_backward(anchors, candidates, negative)
-        ctx.plan, ctx.clip, ctx.safe = plan, clip, safe
+        ctx.walk, ctx.clip, ctx.safe = walk, clip, safe
         return positive, negative
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        for_positive, for_negative = gradients
         anchors, candidates, negative = ctx.saved_tensors
-        # No negatives, no gradient: +inf makes every exp(s - inf) zero.
-        level = torch.where(negative.isinf(), torch.inf, negative)
-        weight = for_negative * torch.exp(-level) if ctx.safe else for_negative
-        for_anchors = torch.zeros_like(anchors)
-        owned = all(tile.own is not None for tile in ctx.plan.tiles)
-        wanted = ctx.needs_input_grad[1] and not owned
-        for_candidates = torch.zeros_like(candidates) if wanted else None
-        scratch = _Scratch(anchors, ctx.plan)
+        job = Job(anchors, candidates, ctx.walk, ctx.clip, ctx.safe)
         with torch.autocast(anchors.device.type, enabled=False):
-            for tile in ctx.plan.tiles:
-                g = _score_gradient(
-                    ctx, tile, anchors, candidates, weight, level, for_positive, scratch
-                )
-                for_anchors[tile.rows].addmm_(g, candidates[tile.columns])
-                if tile.own is not None:
-                    for_anchors[tile.own].addmm_(g.T, anchors[tile.rows])
-                elif for_candidates is not None:
-                    for_candidates[tile.columns].addmm_(g.T, anchors[tile.rows])
-        return for_anchors, for_candidates, None, None, None
+            pair = _gradients(job, negative, *gradients, candidates=ctx.needs_input_grad[1])
+        return *pair, None, None, None
+
+
+def argmax_negatives(job: Job) -> Int64[Tensor, " anchor"]:
+    """Find the negative with the largest score of each anchor; -1 where there is none."""
+    peak = job.anchors.new_full((len(job.anchors),), -torch.inf)
+    best = torch.full((len(job.anchors),), -1, device=job.anchors.device)
+
+    def keep(value: Tensor, rows: slice, place: Tensor) -> None:
+        better = value > peak[rows]
+        peak[rows] = torch.where(better, value, peak[rows])
+        best[rows] = torch.where(better, place, best[rows])
+
+    for tile in job.walk.tiles:
+        s = job.scores(tile)
+        _leave_out(s, tile)
+        value, place = s.max(dim=1)
+        keep(value, tile.rows, place + tile.columns.start)
+        if tile.mirror is not None:
+            value, place = s.max(dim=0)
+            shift = tile.columns.start - tile.mirror.start  # of own vectors among the candidates
+            keep(value, tile.mirror, place + tile.rows.start + shift)
+    return best
+
+
+def _summarise(job: Job) -> tuple[Tensor, Tensor]:
+    """Walk once: read the positives, sum exp of the rest."""
+    positive = job.anchors.new_zeros(len(job.walk.anchor))
+    total = job.anchors.new_zeros(len(job.anchors))
+    peak = torch.zeros_like(total) if job.safe else torch.full_like(total, _lowest(total))
+    for tile in job.walk.tiles:
+        s = job.scores(tile)
+        if len(tile.pair):
+            positive[tile.pair] = s[tile.row, tile.column]
+        _leave_out(s, tile)
+        if job.safe:
+            s.exp_()
+            total[tile.rows] += s.sum(dim=1)
+            if tile.mirror is not None:
+                total[tile.mirror] += s.sum(dim=0)
+        else:
+            _add_shifted(s, total[tile.rows], peak[tile.rows])
+            if tile.mirror is not None:
+                _add_shifted(s.T, total[tile.mirror], peak[tile.mirror])
+    return positive, total.log() + peak
 
 
 def _add_shifted(scores: Tensor, total: Tensor, peak: Tensor) -> None:
@@ -143,36 +117,66 @@ def _add_shifted(scores: Tensor, total: Tensor, peak: Tensor) -> None:
     peak.copy_(higher)
 
 
-def _score_gradient(
-    ctx: Any,
-    tile: Tile,
-    anchors: Tensor,
-    candidates: Tensor,
-    weight: Tensor,
-    level: Tensor,
-    for_positive: Tensor,
-    scratch: _Scratch,
+def _gradients(
+    job: Job, negative: Tensor, for_positive: Tensor, for_negative: Tensor, *, candidates: bool
+) -> tuple[Tensor, Tensor | None]:
+    """Walk again: give the gradients of the anchors and, where wanted, of the candidates."""
+    # No negatives, no gradient: +inf makes every exp(s - inf) zero.
+    level = torch.where(negative.isinf(), torch.inf, negative)
+    factor = for_negative * torch.exp(-level) if job.safe else for_negative
+    for_anchors = torch.zeros_like(job.anchors)
+    # Own candidates are the anchors: their gradient goes there, and None is left to return.
+    wanted = candidates and any(tile.own is None for tile in job.walk.tiles)
+    for_candidates = torch.zeros_like(job.candidates) if wanted else None
+    for tile in job.walk.tiles:
+        g = _tile_gradient(job, tile, level, factor, for_positive)
+        for_anchors[tile.rows].addmm_(g, job.candidates[tile.columns])
+        if tile.own is not None:
+            for_anchors[tile.own].addmm_(g.T, job.anchors[tile.rows])
+        elif for_candidates is not None:
+            for_candidates[tile.columns].addmm_(g.T, job.anchors[tile.rows])
+    return for_anchors, for_candidates
+
+
+def _tile_gradient(
+    job: Job, tile: Tile, level: Tensor, factor: Tensor, for_positive: Tensor
 ) -> Tensor:
-    """Give dL / d<a_i, c_j> of one tile, of its mirror image too where it stands for both."""
-    s = _score(anchors, candidates, tile, ctx.clip, scratch("scores", tile))
+    """Give dL / d<a_i, c_j> of one tile, and of its mirror image where it stands for both."""
+    s = job.scores(tile)
     slope = None
-    if ctx.clip is not None:  # of c tanh(x / c), from its value
-        slope = scratch("slope", tile)
-        torch.div(s, ctx.clip, out=slope).square_().neg_().add_(1)
+    if job.clip is not None:  # of c tanh(x / c), from its value
+        slope = job.buffer("slope", tile)
+        torch.div(s, job.clip, out=slope).square_().neg_().add_(1)
     _leave_out(s, tile)
-    both = tile.own if tile.mirrored else None
-    if ctx.safe and both is None:
-        s.exp_().mul_(weight[tile.rows, None])
-    elif ctx.safe:
-        sums = scratch("weights", tile)
-        torch.add(weight[tile.rows, None], weight[None, both], out=sums)
-        s.exp_().mul_(sums)
-    elif both is None:
-        s.sub_(level[tile.rows, None]).exp_().mul_(weight[tile.rows, None])
+    rows, mirror = tile.rows, tile.mirror
+    if job.safe:  # one exponential, also for both: exp(s) (w_i + w_j)
+        weight = factor[rows, None]
+        if mirror is not None:
+            weight = torch.add(weight, factor[None, mirror], out=job.buffer("mirror", tile))
+        s.exp_().mul_(weight)
     else:
-        mirror = torch.sub(s, level[None, both], out=scratch("weights", tile))
-        mirror.exp_().mul_(weight[None, both])
-        s.sub_(level[tile.rows, None]).exp_().mul_(weight[tile.rows, None]).add_(mirror)
+        other: Tensor | float = 0.0
+        if mirror is not None:
+            other = torch.sub(s, level[None, mirror], out=job.buffer("mirror", tile))
+            other.exp_().mul_(factor[None, mirror])
+        s.sub_(level[rows, None]).exp_().mul_(factor[rows, None]).add_(other)
     if len(tile.pair):
         s.index_put_((tile.row, tile.column), for_positive[tile.pair], accumulate=True)
     return s if slope is None else s.mul_(slope)
+
+
+def _leave_out(scores: Tensor, tile: Tile) -> None:
+    """Take positives and the anchors themselves out of the negatives."""
+    if len(tile.pair):
+        scores[tile.row, tile.column] = -torch.inf
+    if tile.diagonal:
+        scores.fill_diagonal_(-torch.inf)
+
+
+def _extent(tile: Tile) -> tuple[int, int]:
+    return tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start
+
+
+def _lowest(like: Tensor) -> float:
+    """Give the lowest finite number: a maximum to begin with from which -inf can be subtracted."""
+    return torch.finfo(like.dtype).min

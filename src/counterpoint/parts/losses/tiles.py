@@ -24,8 +24,8 @@ class Tile:
     columns: slice
     own: slice | None
     """The anchors that the columns are, when they are shared with the anchors."""
-    mirrored: bool
-    """Its transpose is a block of scores too, and is not walked."""
+    mirror: slice | None
+    """The same, where the transpose of this tile is a block of scores too, and is not walked."""
     diagonal: bool
     """Its diagonal holds anchors scored with themselves."""
     row: Int64[Tensor, " pair"]
@@ -51,46 +51,51 @@ def walk(scores: Scores, *, size: int) -> Walk:
     )
     zones = [(0, m)] if itself is None else [(0, itself), (itself, itself + n), (itself + n, m)]
     rows, columns = _cuts([(0, n)], size), _cuts(zones, size)
-    own_first = 0 if itself is None else len(_cuts(zones[:1], size))
-
-    row, column = anchor, candidate
-    if scores.shared and itself is not None:
-        # The pair (i, j) below the diagonal is found at (j, i), above it.
-        below = (column >= itself) & (column < itself + n)
-        below &= (column - itself) // size < row // size
-        row, column = (
-            torch.where(below, column - itself, row),
-            torch.where(below, row + itself, column),
-        )
-    starts = torch.tensor([cut.start for cut in columns], device=row.device)
-    column_tile = torch.searchsorted(starts, column, right=True) - 1
-    number = (row // size) * len(columns) + column_tile
-    order = number.argsort(stable=True)
-    counts = torch.bincount(number, minlength=len(rows) * len(columns)).tolist()
-    row_in = (row % size)[order].split(counts)
-    column_in = (column - starts[column_tile])[order].split(counts)
-    pairs = order.split(counts)
-
+    before = len(_cuts(zones[:1], size))  # tiles of a row that lie before the own zone
+    places = _places(*_above(scores, anchor, candidate, size), columns, len(rows), size)
     tiles = []
-    for r, row_cut in enumerate(rows):
-        for c, column_cut in enumerate(columns):
-            own = c - own_first if itself is not None and 0 <= c - own_first < len(rows) else None
-            if scores.shared and own is not None and own < r:
-                continue
-            k = r * len(columns) + c
-            tiles.append(
-                Tile(
-                    rows=row_cut,
-                    columns=column_cut,
-                    own=rows[own] if scores.shared and own is not None else None,
-                    mirrored=scores.shared and own is not None and own > r,
-                    diagonal=own == r,
-                    row=row_in[k],
-                    column=column_in[k],
-                    pair=pairs[k],
-                )
+    for number, (row, column, pair) in enumerate(places):
+        r, c = divmod(number, len(columns))
+        own = c - before if itself is not None and 0 <= c - before < len(rows) else None
+        same = rows[own] if scores.shared and own is not None else None
+        if same is not None and same.start < rows[r].start:
+            continue  # its mirror image is walked
+        tiles.append(
+            Tile(
+                rows=rows[r],
+                columns=columns[c],
+                own=same,
+                mirror=same if same is not None and same.start > rows[r].start else None,
+                diagonal=own == r,
+                row=row,
+                column=column,
+                pair=pair,
             )
+        )
     return Walk(tuple(tiles), anchor, candidate)
+
+
+def _above(scores: Scores, anchor: Tensor, candidate: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """Give where each pair is found: (j, i) for a pair (i, j) whose tile is not walked."""
+    if not scores.shared or scores.itself is None:
+        return anchor, candidate
+    own = candidate - scores.itself
+    below = (own >= 0) & (own < len(scores.anchors)) & (own // size < anchor // size)
+    row = torch.where(below, own, anchor)
+    return row, torch.where(below, anchor + scores.itself, candidate)
+
+
+def _places(
+    row: Tensor, column: Tensor, columns: list[slice], rows: int, size: int
+) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """Sort pairs by tile: for each tile their rows and columns inside it, and their numbers."""
+    starts = torch.tensor([cut.start for cut in columns], device=row.device)
+    tile_column = torch.searchsorted(starts, column, right=True) - 1
+    tile = row // size * len(columns) + tile_column
+    order = tile.argsort(stable=True)
+    counts = torch.bincount(tile, minlength=rows * len(columns)).tolist()
+    inside = ((row % size)[order], (column - starts[tile_column])[order], order)
+    return list(zip(*(part.split(counts) for part in inside), strict=True))
 
 
 def _cuts(zones: list[tuple[int, int]], size: int) -> list[slice]:
