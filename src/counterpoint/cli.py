@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def pretrain_command(
     precision: Literal["32-true", "bf16-mixed"] = "32-true",
     compile: bool = False,  # noqa: A002 (the flag people know)
     devices: int = 1,
+    logger: Literal["csv", "tensorboard", "wandb"] = "csv",
 ) -> None:
     """Train an encoder on images without labels.
 
@@ -42,10 +44,12 @@ def pretrain_command(
         precision: Numbers to train in; scores and losses are always fp32.
         compile: Compile the encoder with torch.compile.
         devices: Processes to train on.
+        logger: Where metrics go; wandb stays offline.
     """
     from counterpoint.data import open_data
     from counterpoint.methods import named
     from counterpoint.pretraining import pretrain
+    from counterpoint.training.loggers import logger_named
     from counterpoint.training.settings import Training
 
     settings = Training(
@@ -60,7 +64,15 @@ def pretrain_command(
     )
     splits = open_data(data)
     chosen = named(method, encoder=encoder, size=splits.train.images.shape[-1])
-    pretrain(chosen, splits, out=out, training=settings, steps=steps, devices=devices)
+    pretrain(
+        chosen,
+        splits,
+        out=out,
+        training=settings,
+        steps=steps,
+        loggers=[logger_named(logger, Path(out))],
+        devices=devices,
+    )
 
 
 def evaluate_command(folder: str, *, data: str, seed: int = 0) -> None:

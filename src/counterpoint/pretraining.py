@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import lightning as L
-from lightning.pytorch.loggers import CSVLogger, Logger
+from lightning.pytorch.loggers import Logger
 from rich.console import Console
 
 from counterpoint.data import Source, Splits, open_data
 from counterpoint.framework import Method
 from counterpoint.methods import named
 from counterpoint.run import Run, save
+from counterpoint.training.loggers import logger_named
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.progress import ProgressLines
 from counterpoint.training.settings import Training
@@ -59,7 +60,7 @@ def pretrain(
         runner = L.Trainer(
             max_steps=steps,
             precision=training.precision,
-            logger=list(loggers) if loggers is not None else CSVLogger(folder, name="", version=""),
+            logger=[logger_named("csv", folder)] if loggers is None else list(loggers),
             callbacks=[ProgressLines(steps=steps)],
             log_every_n_steps=max(1, min(50, steps, epoch)),
             enable_progress_bar=False,

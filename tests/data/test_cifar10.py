@@ -6,6 +6,7 @@ import torch
 
 from counterpoint.data import Batches, Source, cifar10
 from counterpoint.data.cache import cached
+from counterpoint.data.cifar10 import read_parquet
 
 
 def test_the_papers_split(cifar):
@@ -92,3 +93,11 @@ def test_an_epoch_has_no_sample_twice_and_its_images_match():
 def test_a_batch_that_cannot_be_is_refused(batch):
     with pytest.raises(ValueError, match="data: a batch of"):
         Batches(source(), batch=batch, seed=0)
+
+
+def test_a_cold_start_decodes_what_the_cache_keeps(data, tmp_path, monkeypatch):
+    warm = cifar10(data / "cifar10").test
+    monkeypatch.setenv("COUNTERPOINT_CACHE", str(tmp_path))
+    cold = read_parquet(data / "cifar10", "test")
+    assert torch.equal(cold.images, warm.images)
+    assert torch.equal(cold.labels, warm.labels)

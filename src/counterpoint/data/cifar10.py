@@ -9,6 +9,7 @@ import torch
 from torchvision.io import ImageReadMode, decode_png
 
 from counterpoint.data.cache import Arrays, cached
+from counterpoint.data.progress import tracked
 from counterpoint.data.source import Source, Splits
 from counterpoint.framework.randomness import keyed_order
 
@@ -43,8 +44,9 @@ def read_parquet(folder: Path, split: str) -> Source:
 
 def _decode_all(files: list[Path]) -> Arrays:
     table = parquet.read_table(files, columns=["img", "label"])
-    encoded = table.column("img").combine_chunks().field("bytes")
-    images = np.stack([_decode(item.as_py()) for item in encoded])
+    encoded = table.column("img").combine_chunks().field("bytes").to_pylist()
+    what = f"decoding {files[0].name} (kept for the next time)"
+    images = np.stack([_decode(data) for data in tracked(encoded, what)])
     return {"images": images, "labels": table.column("label").to_numpy()}
 
 

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
+from counterpoint.data.progress import tracked
 from counterpoint.framework.randomness import keyed_order
 
 Labelled = tuple[Float[Tensor, "_ feature"], Int64[Tensor, " _"]]
@@ -40,7 +41,7 @@ def mlp(train: Labelled, validation: Labelled, *, seed: int = 0, epochs: int = E
         net = _network(mean, std, classes, seed)
         optimiser = torch.optim.AdamW(net.parameters(), lr=lr, weight_decay=WEIGHT_DECAY)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs)
-        for epoch in range(epochs):
+        for epoch in tracked(range(epochs), f"MLP probe, rate {lr:g}"):
             _one_epoch(net, optimiser, train, seed=seed, epoch=epoch)
             schedule.step()
             reached = _accuracy(net, validation)

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
+from counterpoint.data.progress import tracked
 from counterpoint.framework.model import Model
 from counterpoint.framework.momentum import Momentum
 
@@ -34,7 +35,7 @@ class Representation:
         training = self.encoder.training
         self.encoder.eval()
         try:
-            parts = [self._one(part) for part in images.split(batch)]
+            parts = [self._one(part) for part in tracked(images.split(batch), "embedding")]
         finally:
             self.encoder.train(training)
         return torch.cat(parts)

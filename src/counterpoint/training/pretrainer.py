@@ -39,7 +39,7 @@ class Pretrainer(L.LightningModule):
         images, index = batch
         draw = Draw(self.training_settings.seed, self.current_epoch, index)
         loss = contrast(self.model, self.model.views(images, draw), index, self.world)
-        self.log("loss", loss.detach())
+        self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss
 
     def on_train_batch_end(self, *_: Any) -> None:

@@ -3,7 +3,7 @@
 import sys
 import time
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import lightning as L
 from lightning.pytorch.callbacks import Callback
@@ -15,6 +15,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from counterpoint.data.progress import Stream, clock
 
 
 @dataclass(slots=True)
@@ -39,9 +41,9 @@ class Pace:
 class ProgressLines(Callback):
     """Say where a run is: loss, images per second, share of waiting and time left."""
 
-    def __init__(self, *, steps: int, every: int = 50, stream: IO[str] | None = None) -> None:
+    def __init__(self, *, steps: int, every: int = 50, stream: Stream | None = None) -> None:
         self.steps, self.every = steps, every
-        self.stream = stream or sys.stderr
+        self.stream: Stream = stream or sys.stderr
         self.pace = Pace(time.monotonic())
         self.left = time.monotonic()
         self.bar: Progress | None = None
@@ -90,7 +92,7 @@ class ProgressLines(Callback):
         return (
             f"step {pace.steps}/{self.steps}  epoch {epoch + 1}  loss {loss:.4f}  "
             f"{pace.images_per_second(now):.0f} images/s  waiting {pace.waiting(now):.0%}  "
-            f"left {_clock(pace.remaining(now, self.steps))}"
+            f"left {clock(pace.remaining(now, self.steps))}"
         )
 
     def say(self, line: str) -> None:
@@ -104,13 +106,3 @@ class ProgressLines(Callback):
     def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
         if self.bar is not None:
             self.bar.stop()
-
-
-def _clock(seconds: float) -> str:
-    """Write a time as h:mm:ss.
-
-    >>> _clock(3725.4)
-    '1:02:05'
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
