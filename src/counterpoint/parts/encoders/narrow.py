@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-import torch
 from torch import Tensor, nn
 from torchvision.models.resnet import BasicBlock
 
 from counterpoint.framework import PartError
-from counterpoint.framework.records import Maps, Shape, View
-from counterpoint.parts.encoders.together import one_channel_count, together
+from counterpoint.framework.records import Maps, Shape
+from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,42 +34,38 @@ class NarrowResNet:
                 needs="as many widths as depths, at least one",
             )
 
-    def build(self, views: tuple[Shape, ...]) -> "NarrowEncoder":
+    def build(self, views: tuple[Shape, ...]) -> FeatureMaps:
         channels, first = one_channel_count(views), self.widths[0]
-        layers: OrderedDict[str, nn.Module] = OrderedDict(
+        modules: OrderedDict[str, nn.Module] = OrderedDict(
             conv1=nn.Conv2d(channels, first, 3, stride=self.stride, padding=1, bias=False),
             bn1=nn.BatchNorm2d(first),
             relu=nn.ReLU(inplace=True),
         )
         for number, (before, after) in enumerate(pairwise((first, *self.widths)), start=1):
             stride = 1 if number == 1 else 2
-            layers[f"layer{number}"] = _stage(before, after, stride, self.blocks[number - 1])
-        return NarrowEncoder(nn.Sequential(layers))
+            modules[f"layer{number}"] = _stage(before, after, stride, self.blocks[number - 1])
+        backbone = nn.Sequential(modules)
+        _initialise(backbone)
+        return FeatureMaps(backbone, layers)
 
 
-class NarrowEncoder(nn.Module):
-    """The feature maps of a narrow ResNet; `backbone` has torchvision's key names."""
+def layers(backbone: nn.Module, view: Tensor) -> Maps:
+    """Run the stem and keep the output of each stage."""
+    x, maps = view, []
+    for name, layer in backbone.named_children():
+        x = layer(x)
+        if name.startswith("layer"):
+            maps.append(x)
+    return tuple(maps)
 
-    def __init__(self, backbone: nn.Sequential) -> None:
-        super().__init__()
-        self.backbone = backbone.to(memory_format=torch.channels_last)
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-            if isinstance(module, BasicBlock):  # Goyal et al. 2017: a block starts as its shortcut
-                nn.init.zeros_(module.bn2.weight)
 
-    def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
-        return together(self.maps, views)
-
-    def maps(self, view: Tensor) -> Maps:
-        """Run the stem and keep the output of each stage."""
-        x, maps = view, []
-        for name, layer in self.backbone.named_children():
-            x = layer(x)
-            if name.startswith("layer"):
-                maps.append(x)
-        return tuple(maps)
+def _initialise(backbone: nn.Module) -> None:
+    """Start convolutions as torchvision does, and every block as its shortcut."""
+    for module in backbone.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        if isinstance(module, BasicBlock):  # Goyal et al. 2017, section 5.1
+            nn.init.zeros_(module.bn2.weight)
 
 
 def _stage(before: int, after: int, stride: int, blocks: int) -> nn.Sequential:

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import torch
 import torchvision
 from torch import Tensor, nn
 
 from counterpoint.framework import PartError
-from counterpoint.framework.records import Maps, Shape, View
-from counterpoint.parts.encoders.together import one_channel_count, together
+from counterpoint.framework.records import Maps, Shape
+from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_count
 
 RESNETS = (
     "resnet18",
@@ -39,7 +38,7 @@ class ResNet:
         if self.name not in RESNETS:
             raise PartError("encoder", got=repr(self.name), needs=f"one of {', '.join(RESNETS)}")
 
-    def build(self, views: tuple[Shape, ...]) -> "ResNetEncoder":
+    def build(self, views: tuple[Shape, ...]) -> FeatureMaps:
         channels = one_channel_count(views)
         backbone = torchvision.models.get_model(self.name, weights=None)
         first = backbone.conv1
@@ -51,25 +50,15 @@ class ResNet:
                 channels, first.out_channels, 7, stride=2, padding=3, bias=False
             )
         backbone.fc = nn.Identity()
-        return ResNetEncoder(backbone)
+        return FeatureMaps(backbone, stages)
 
 
-class ResNetEncoder(nn.Module):
-    """The feature maps of a torchvision ResNet; `backbone` keeps torchvision's key names."""
-
-    def __init__(self, backbone: nn.Module) -> None:
-        super().__init__()
-        self.backbone = backbone.to(memory_format=torch.channels_last)
-
-    def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
-        return together(self.maps, views)
-
-    def maps(self, view: Tensor) -> Maps:
-        """Run the stem and keep the output of each of the four stages."""
-        net: Any = self.backbone
-        x = net.maxpool(net.relu(net.bn1(net.conv1(view))))
-        maps = []
-        for stage in (net.layer1, net.layer2, net.layer3, net.layer4):
-            x = stage(x)
-            maps.append(x)
-        return tuple(maps)
+def stages(backbone: nn.Module, view: Tensor) -> Maps:
+    """Run the stem and keep the output of each of the four stages."""
+    net: Any = backbone
+    x = net.maxpool(net.relu(net.bn1(net.conv1(view))))
+    maps = []
+    for stage in (net.layer1, net.layer2, net.layer3, net.layer4):
+        x = stage(x)
+        maps.append(x)
+    return tuple(maps)

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import timm
-import torch
 from torch import Tensor, nn
 
 from counterpoint.framework import PartError
-from counterpoint.framework.records import Maps, Shape, View
-from counterpoint.parts.encoders.together import one_channel_count, together
+from counterpoint.framework.records import Maps, Shape
+from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Timm:
                 do=f"near it are {', '.join(near)}" if near else "see timm.list_models()",
             )
 
-    def build(self, views: tuple[Shape, ...]) -> "TimmEncoder":
+    def build(self, views: tuple[Shape, ...]) -> FeatureMaps:
         options: dict[str, Any] = {"in_chans": one_channel_count(views)}
         config = timm.get_pretrained_cfg(self.name)
         if config is not None and config.fixed_input_size:  # transformers with a position table
@@ -42,20 +41,10 @@ class Timm:
                 got=f"{self.name}, which shows no feature maps",
                 needs="a timm model with forward_intermediates",
             )
-        return TimmEncoder(backbone)
+        return FeatureMaps(backbone, intermediates)
 
 
-class TimmEncoder(nn.Module):
-    """The feature maps of a timm model; `backbone` keeps timm's key names."""
-
-    def __init__(self, backbone: nn.Module) -> None:
-        super().__init__()
-        self.backbone = backbone.to(memory_format=torch.channels_last)
-
-    def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
-        return together(self.maps, views)
-
-    def maps(self, view: Tensor) -> Maps:
-        """Give every intermediate map that timm offers, shallow to deep."""
-        net: Any = self.backbone
-        return tuple(net.forward_intermediates(view, intermediates_only=True))
+def intermediates(backbone: nn.Module, view: Tensor) -> Maps:
+    """Give every intermediate map that timm offers, shallow to deep."""
+    net: Any = backbone
+    return tuple(net.forward_intermediates(view, intermediates_only=True))

@@ -1,13 +1,28 @@
-"""How several views pass through one encoder."""
+"""One interface to feature maps: a backbone, and how its maps are read."""
 
 from collections.abc import Callable
 from itertools import groupby
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Maps, Shape, View
+
+
+class FeatureMaps(nn.Module):
+    """An encoder: several views through one backbone, shallow to deep.
+
+    `backbone` keeps the key names of the library it came from.
+    """
+
+    def __init__(self, backbone: nn.Module, maps: Callable[[nn.Module, Tensor], Maps]) -> None:
+        super().__init__()
+        self.backbone = backbone.to(memory_format=torch.channels_last)
+        self.maps = maps
+
+    def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
+        return together(lambda view: self.maps(self.backbone, view), views)
 
 
 def together(maps: Callable[[Tensor], Maps], views: tuple[View, ...]) -> tuple[Maps, ...]:
