@@ -22,6 +22,7 @@ def pretrain_command(
     weight_decay: float = 1e-4,
     seed: int = 0,
     steps: int | None = None,
+    limit: int | None = None,
     precision: Literal["32-true", "bf16-mixed"] = "32-true",
     compile: bool = False,  # noqa: A002 (the flag people know)
     devices: int = 1,
@@ -41,6 +42,7 @@ def pretrain_command(
         weight_decay: Weight decay, not for biases and norms.
         seed: Seed of weights, order and views.
         steps: Stop after so many steps, with the schedule fitted to them.
+        limit: Only the first so many images.
         precision: Numbers to train in; scores and losses are always fp32.
         compile: Compile the encoder with torch.compile.
         devices: Processes to train on.
@@ -62,7 +64,7 @@ def pretrain_command(
         precision=precision,
         compile=compile,
     )
-    splits = open_data(data)
+    splits = open_data(data, limit=limit)
     chosen = named(method, encoder=encoder, size=splits.train.images.shape[-1])
     pretrain(
         chosen,
@@ -75,20 +77,22 @@ def pretrain_command(
     )
 
 
-def evaluate_command(folder: str, *, data: str, seed: int = 0) -> None:
+def evaluate_command(folder: str, *, data: str, seed: int = 0, limit: int | None = None) -> None:
     """Measure a run's encoder: weighted kNN and the paper's MLP, scored once on test.
 
     Args:
         folder: Folder of the run.
         data: Folder of the images, with labels.
         seed: Seed of the probe.
+        limit: Only the first so many images of each split, for a quick look.
     """
     from rich.console import Console
     from rich.table import Table
 
+    from counterpoint.data import open_data
     from counterpoint.run import Run
 
-    result = Run.open(folder).evaluate(data, seed=seed)
+    result = Run.open(folder).evaluate(open_data(data, limit=limit), seed=seed)
     table = Table("probe", "validation", "test", title=folder, title_justify="left")
     table.add_row(f"kNN, k = {result.k}", f"{result.knn_validation:.4f}", f"{result.knn:.4f}")
     table.add_row("MLP, 1,024 units", f"{result.mlp_validation:.4f}", f"{result.mlp:.4f}")

@@ -101,3 +101,10 @@ def test_a_cold_start_decodes_what_the_cache_keeps(data, tmp_path, monkeypatch):
     cold = read_parquet(data / "cifar10", "test")
     assert torch.equal(cold.images, warm.images)
     assert torch.equal(cold.labels, warm.labels)
+
+
+def test_a_limit_takes_the_first_of_each_split(cifar):
+    some = cifar.head(7_000)
+    assert [len(s) for s in (some.train, some.validation, some.test)] == [7_000, 5_000, 7_000]
+    assert torch.equal(some.test.images, cifar.test.images[:7_000])
+    assert repr(some.test).startswith("cifar10 first 7,000: 7,000 images")

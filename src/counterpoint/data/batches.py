@@ -34,6 +34,7 @@ class Batches:
     `batch` images make one global batch; rank r of W takes the r-th of W slices of it, so that
     the global batches are the same for any number of ranks. The rest of an epoch is left out.
 
+    >>> import torch
     >>> source = Source("noise", torch.zeros(10, 3, 8, 8, dtype=torch.uint8))
     >>> [index.tolist() for _, index in Batches(source, batch=4, seed=0)]
     [[6, 1, 2, 4], [5, 9, 8, 0]]

@@ -1,12 +1,12 @@
 """CIFAR-10 from Parquet files in the Hugging Face layout, with the paper's split."""
 
+import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
 import torch
-from torchvision.io import ImageReadMode, decode_png
+from PIL import Image
 
 from counterpoint.data.cache import Arrays, cached
 from counterpoint.data.progress import tracked
@@ -47,9 +47,10 @@ def _decode_all(files: list[Path]) -> Arrays:
     encoded = table.column("img").combine_chunks().field("bytes").to_pylist()
     what = f"decoding {files[0].name} (kept for the next time)"
     images = np.stack([_decode(data) for data in tracked(encoded, what)])
-    return {"images": images, "labels": table.column("label").to_numpy()}
+    channels_first = np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+    return {"images": channels_first, "labels": table.column("label").to_numpy()}
 
 
-def _decode(data: bytes) -> Any:
-    pixels = decode_png(torch.frombuffer(bytearray(data), dtype=torch.uint8), ImageReadMode.RGB)
-    return pixels.numpy()
+def _decode(data: bytes) -> np.ndarray:
+    with Image.open(io.BytesIO(data), formats=("PNG",)) as image:
+        return np.asarray(image.convert("RGB"))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
@@ -10,7 +11,6 @@ from torch import Tensor
 class Source:
     """Images of one size as bytes; the number of a sample is its place here.
 
-    >>> import torch
     >>> Source("noise", torch.zeros(5, 3, 8, 8, dtype=torch.uint8))
     noise: 5 images, 3 x 8 x 8, no labels
     """
@@ -40,3 +40,9 @@ class Splits:
     train: Source
     validation: Source
     test: Source
+
+    def head(self, count: int) -> "Splits":
+        """Take at most the first `count` images of each split, for a quick look."""
+        parts = (self.train, self.validation, self.test)
+        some = (torch.arange(min(count, len(part))) for part in parts)
+        return Splits(*(p.subset(f"first {count:,}", s) for p, s in zip(parts, some, strict=True)))
