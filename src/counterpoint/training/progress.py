@@ -7,16 +7,19 @@ from typing import Any
 
 import lightning as L
 from lightning.pytorch.callbacks import Callback
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
 from counterpoint.data.progress import Stream, clock
+
+TASK = TaskID(0)  # the only one of a bar
 
 
 @dataclass(slots=True)
@@ -34,6 +37,9 @@ class Pace:
     def waiting(self, now: float) -> float:
         return self.waited / max(now - self.started, 1e-9)
 
+    def words(self, now: float) -> str:
+        return f"{self.images_per_second(now):.0f} images/s  waiting {self.waiting(now):.0%}"
+
     def remaining(self, now: float, steps: int) -> float:
         return (now - self.started) / max(self.steps, 1) * (steps - self.steps)
 
@@ -47,21 +53,13 @@ class ProgressLines(Callback):
         self.pace = Pace(time.monotonic())
         self.left = time.monotonic()
         self.bar: Progress | None = None
+        self.line = ""
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         self.pace = Pace(time.monotonic())
         self.left = self.pace.started
         if trainer.is_global_zero and self.stream.isatty():
-            self.bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(),
-                transient=True,
-            )
-            self.bar.add_task("starting", total=self.steps)
+            self.bar = _bar(self.steps)
             self.bar.start()
 
     def on_train_batch_start(
@@ -78,31 +76,44 @@ class ProgressLines(Callback):
         batch_idx: int,
     ) -> None:
         self.left = time.monotonic()
-        self.pace.images += len(batch[1]) * trainer.world_size
-        self.pace.steps += 1
-        last = self.pace.steps == self.steps
-        if trainer.is_global_zero and (self.pace.steps % self.every == 0 or last):
-            self.say(self.line(trainer.current_epoch, float(outputs["loss"]), self.left))
-        elif self.bar is not None:
-            self.bar.advance(self.bar.task_ids[0])
-
-    def line(self, epoch: int, loss: float, now: float) -> str:
-        """Write one line, readable in a log and by a program."""
         pace = self.pace
-        return (
-            f"step {pace.steps}/{self.steps}  epoch {epoch + 1}  loss {loss:.4f}  "
-            f"{pace.images_per_second(now):.0f} images/s  waiting {pace.waiting(now):.0%}  "
-            f"left {clock(pace.remaining(now, self.steps))}"
-        )
-
-    def say(self, line: str) -> None:
-        """Move the bar, or write the line where there is none."""
+        pace.images += len(batch[1]) * trainer.world_size
+        pace.steps += 1
         if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], completed=self.pace.steps, description=line)
+            self.bar.update(TASK, completed=pace.steps, pace=pace.words(self.left))
+        # The loss is read now and then only: on a GPU reading it waits for the step to end.
+        if trainer.is_global_zero and (pace.steps % self.every == 0 or pace.steps == self.steps):
+            self.say(trainer.current_epoch + 1, float(outputs["loss"]))
+
+    def say(self, epoch: int, loss: float) -> None:
+        """Put the loss beside the bar, or write a line that people and programs can read."""
+        where = f"epoch {epoch}  loss {loss:.4f}"
+        left = clock(self.pace.remaining(self.left, self.steps))
+        step = f"step {self.pace.steps}/{self.steps}"
+        self.line = f"{step}  {where}  {self.pace.words(self.left)}  left {left}\n"
+        if self.bar is not None:
+            self.bar.update(TASK, description=where)
         else:
-            self.stream.write(line + "\n")
+            self.stream.write(self.line)
             self.stream.flush()
 
     def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
-        if self.bar is not None:
+        if self.bar is not None:  # it vanishes; its last line stays
             self.bar.stop()
+            self.stream.write(self.line)
+            self.bar = None
+
+
+def _bar(steps: int) -> Progress:
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[pace]}"),
+        TimeRemainingColumn(compact=True),
+        console=Console(stderr=True),
+        expand=True,
+        transient=True,
+    )
+    bar.add_task("starting", total=steps, pace="")
+    return bar
