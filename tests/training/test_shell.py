@@ -16,9 +16,8 @@ import counterpoint
 from counterpoint import Run, Source, Training, pretrain
 from counterpoint.framework import Draw, contrast
 from counterpoint.methods import simclr
-from counterpoint.parts.encoders import NarrowResNet
+from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet
 from counterpoint.training.optimisers import optimiser, parameter_groups, rate
-from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.progress import Pace
 from counterpoint.training.start import activation_numbers, start_table
 
@@ -168,15 +167,20 @@ def test_activations_are_counted_without_running():
     assert activation_numbers(model) == (3 + 6) * 8 * 256
 
 
-def test_twins_are_stepped_by_the_shell():
-    from counterpoint.framework import Momentum
-
-    model = METHOD.build(image=(3, 32, 32))
-    model.encoder = Momentum(model.encoder, decay=0.9)
-    pretrainer = Pretrainer(model, source(), QUIET, steps=1)
-    with torch.no_grad():
-        next(model.encoder.online.parameters()).add_(1.0)
-    before = next(model.encoder.twin.parameters()).clone()
-    pretrainer.on_train_batch_end()
-    after = next(model.encoder.twin.parameters())
-    torch.testing.assert_close(after, before + 0.1)
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_twins_follow_every_update(tmp_path, accumulate):
+    """With decay 0 the twin is the encoder after its last update."""
+    method = METHOD.swap(encoder=MomentumEncoder(of=METHOD.encoder, decay=0.0))
+    run = pretrain(
+        method,
+        source(),
+        out=tmp_path,
+        steps=2,
+        training=QUIET,
+        console=_nowhere(),
+        accumulate_grad_batches=accumulate,
+    )
+    pair = run.model.encoder
+    for slow, fast in zip(pair.twin.parameters(), pair.online.parameters(), strict=True):
+        assert torch.equal(slow, fast)
+    assert run.encoder is pair.online

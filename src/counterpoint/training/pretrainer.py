@@ -42,8 +42,9 @@ class Pretrainer(L.LightningModule):
         self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss
 
-    def on_train_batch_end(self, *_: Any) -> None:
-        for twin in twins(self.model):
+    def optimizer_step(self, *arguments: Any, **named: Any) -> None:
+        super().optimizer_step(*arguments, **named)
+        for twin in twins(self.model):  # once per update, also when gradients accumulate
             twin.step()
 
     def configure_optimizers(self) -> Any:
