@@ -4,13 +4,12 @@ from counterpoint.framework.errors import PartError
 from counterpoint.framework.method import Method
 from counterpoint.framework.model import Model, contrast
 from counterpoint.framework.momentum import Momentum, twins
-from counterpoint.framework.parts import PART_NAMES, Encoder, Extraction, Loss, Similarity, Views
+from counterpoint.framework.parts import Encoder, Extraction, Loss, Similarity, Views
 from counterpoint.framework.records import Comparison, Draw, Encoded, Scores, Terms
 from counterpoint.framework.world import ALONE, Alone, Gathered, World
 
 __all__ = [
     "ALONE",
-    "PART_NAMES",
     "Alone",
     "Comparison",
     "Draw",

@@ -19,8 +19,6 @@ from counterpoint.framework.records import (
 )
 from counterpoint.framework.world import World
 
-PART_NAMES = ("views", "encoder", "extraction", "similarity", "loss")
-
 
 @runtime_checkable
 class BuiltViews(Protocol):

@@ -33,9 +33,9 @@ def simclr(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
 def simclr_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     """Compose SimCLR for minutes on two cores: a narrow ResNet on small, milder crops.
 
-    What differs from `simclr` was chosen by short runs on CIFAR-10, on validation images
-    (docs/results.md): crops of 5/8 of the side cost 0.4 of the whole image, and tau 0.2 and
-    crops of at least a quarter of the area learn faster at first.
+    Views of 5/8 of the side cost 0.4 of the whole image. The encoder was chosen by short runs
+    on validation images; tau, the head and the smallest crop are a judgement between the
+    values tried there, not measured one by one (docs/results.md).
     """
     return simclr(encoder, size=size).swap(
         views=pipelines.simclr(size * 5 // 8, smallest=0.25, evaluation=size),

@@ -171,7 +171,7 @@ def projection(width: int, hidden: int, out: int) -> nn.Sequential:
     """Make SimCLR's head: linear, batch norm, ReLU, linear.
 
     Chen et al. 2020, section 2.1: one hidden layer. google-research/simclr puts another batch
-    norm after the last layer; the paper does not mention it and the cosine undoes its scale.
+    norm after the last layer, which the paper does not mention and we leave out.
     """
     return nn.Sequential(
         nn.Linear(width, hidden, bias=False),

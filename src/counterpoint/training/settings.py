@@ -10,16 +10,16 @@ OptimiserName = Literal["lars", "sgd", "adam"]
 class Training:
     """The settings of one training run."""
 
-    epochs: int = 100
-    batch: int = 256
+    epochs: int = 100  # Chen et al. 2020, section 2.1
+    batch: int = 256  # the smallest batch of Chen et al. 2020, figure 9: one machine
     """Images per step over all ranks; each gives two views or more."""
     optimiser: OptimiserName = "lars"
     lr: float = 0.3  # Chen et al. 2020, section 2.1: 0.3 x batch / 256
     """Learning rate per 256 images; the rate used is lr x batch / 256."""
     weight_decay: float = 1e-4  # google-research/simclr, README, CIFAR-10 command
     """Not for biases and norms."""
-    momentum: float = 0.9
-    warmup: float = 0.1
+    momentum: float = 0.9  # google-research/simclr, run.py
+    warmup: float = 0.1  # Chen et al. 2020, section 2.1: 10 epochs of 100
     """Share of all steps in which the rate grows linearly; a cosine to zero follows."""
     seed: int = 0
     precision: Literal["32-true", "bf16-mixed"] = "32-true"

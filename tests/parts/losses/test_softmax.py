@@ -166,13 +166,16 @@ def test_gradients_pass_gradcheck():
     assert torch.autograd.gradcheck(lambda z: run(z, 3.0), (z,))
 
 
-def test_candidates_without_gradient_cost_none():
+def test_anchors_have_the_same_gradient_when_candidates_need_none():
     z = random_scores().anchors
-    anchors = z.clone().requires_grad_()
-    scores = random_scores(anchors=anchors, candidates=z, shared=False)
-    summarise(scores).negative.sum().backward()
-    assert anchors.grad is not None
-    assert z.grad is None
+    found = []
+    for wanted in (True, False):
+        anchors, candidates = z.clone().requires_grad_(), z.clone().requires_grad_(wanted)
+        scores = random_scores(anchors=anchors, candidates=candidates, shared=False)
+        summarise(scores).negative.sum().backward()
+        found.append(anchors.grad)
+        assert (candidates.grad is not None) == wanted
+    assert torch.equal(*found)
 
 
 def test_positives_only_look_at_no_negative():

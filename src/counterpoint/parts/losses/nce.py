@@ -75,24 +75,32 @@ def nce(
     >>> nce(guess).total.exp()  # ... so the guess is one in eight
     tensor(8.)
     """
-    s, anchor, negative = summary.positive, summary.anchor, summary.negative
-    counts = torch.bincount(anchor, minlength=len(negative)).to(s)
-    together = s if numerator == "each" and denominator == "own" else _per_anchor(summary)
-    below = {
-        "own": lambda: torch.logaddexp(s, negative[anchor]),
-        "all": lambda: torch.logaddexp(together, negative),
-        "negatives": lambda: negative,
-    }[denominator]()
+    s, anchor = summary.positive, summary.anchor
+    counts = torch.bincount(anchor, minlength=len(summary.negative)).to(s)
+    has = counts > 0
     if numerator == "sum":
-        has = counts > 0
-        return Terms((below - together)[has].sum(), has.sum().to(s))
-    terms = (below if denominator == "own" else below[anchor]) - s
+        above = _positives_together(summary)
+        below = summary.negative
+        if denominator == "all":
+            below = torch.logaddexp(above, below)
+        return Terms((below - above)[has].sum(), has.sum().to(s))
+    terms = _log_denominator(summary, denominator) - s
     if average == "positives":
         return Terms(terms.sum(), counts.sum())
-    return Terms((terms / counts[anchor]).sum(), (counts > 0).sum().to(s))
+    return Terms((terms / counts[anchor]).sum(), has.sum().to(s))
 
 
-def _per_anchor(summary: Summary) -> Float[Tensor, " anchor"]:
+def _log_denominator(summary: Summary, denominator: Denominator) -> Float[Tensor, " pair"]:
+    """Give log D of every positive's term."""
+    negative = summary.negative[summary.anchor]
+    if denominator == "negatives":
+        return negative
+    if denominator == "own":
+        return torch.logaddexp(summary.positive, negative)
+    return torch.logaddexp(_positives_together(summary)[summary.anchor], negative)
+
+
+def _positives_together(summary: Summary) -> Float[Tensor, " anchor"]:
     """Log-sum-exp of each anchor's positive scores; -inf where there is none."""
     return grouped_logsumexp(summary.positive, summary.anchor, groups=len(summary.negative))
 
