@@ -21,3 +21,15 @@ def cifar(data):
     from counterpoint.data import cifar10
 
     return cifar10(data / "cifar10")
+
+
+@pytest.fixture(scope="session")
+def photos(data):
+    """Every eighth photo of caltech20, decoded, as (1, 3, height, width) bytes of varying size."""
+    import numpy as np
+    import torch
+    from PIL import Image
+
+    files = sorted((data / "caltech20").glob("*/*.jpg"))[::8]
+    arrays = [np.array(Image.open(file).convert("RGB")) for file in files]
+    return [torch.from_numpy(array).permute(2, 0, 1)[None] for array in arrays]

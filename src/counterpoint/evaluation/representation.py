@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from counterpoint.data.progress import tracked
 from counterpoint.framework.model import Model
 from counterpoint.framework.momentum import Momentum
+from counterpoint.framework.records import Draw
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,7 @@ class Representation:
         return torch.cat(parts)
 
     def _one(self, images: Tensor) -> Tensor:
-        (maps,) = self.encoder((self.model.views.evaluation(images),))
-        pooled: Tensor = maps[self.map].mean(dim=(2, 3))
-        return pooled.float()
+        nothing = torch.zeros(len(images), dtype=torch.int64, device=images.device)
+        views = self.model.views.evaluation(images, Draw(0, 0, nothing))
+        pooled = [maps[self.map].mean(dim=(2, 3)) for maps in self.encoder(views)]
+        return torch.cat(pooled, dim=1).float()

@@ -3,6 +3,7 @@
 Settings are frozen dataclasses with a class attribute `part` that names their place.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from counterpoint.framework.records import (
@@ -12,6 +13,7 @@ from counterpoint.framework.records import (
     Images,
     Index,
     Maps,
+    Picture,
     Scores,
     Shape,
     Terms,
@@ -22,14 +24,23 @@ from counterpoint.framework.world import World
 
 @runtime_checkable
 class BuiltViews(Protocol):
-    """(1) A: x -> v^a, v^+, ... with the shape that each view will have."""
+    """(1) A: x -> v^a, v^+, ... with the shape that each view will have.
+
+    Pictures of varying size take two steps: `cut` where they are read, `finish` on the device.
+    `evaluation` gives the views that are embedded, without chance.
+    """
 
     @property
     def shapes(self) -> tuple[Shape, ...]: ...
 
     def __call__(self, images: Images, draw: Draw, /) -> tuple[View, ...]: ...
 
-    def evaluation(self, images: Images, /) -> View: ...
+    def cut(self, pictures: Sequence[Picture], draw: Draw, /) -> tuple[Images, ...]: ...
+
+    def finish(self, cuts: tuple[Images, ...], draw: Draw, /) -> tuple[View, ...]: ...
+
+    @property
+    def evaluation(self) -> "BuiltViews": ...
 
 
 @runtime_checkable

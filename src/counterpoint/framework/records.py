@@ -1,6 +1,7 @@
 """One frozen record per arrow of the picture: x -> v -> M -> Comparison -> s -> L."""
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
@@ -28,6 +29,24 @@ class Draw:
     seed: int
     epoch: int
     index: Index
+
+    def some(self, count: int) -> "Draw":
+        """Take the first samples."""
+        return Draw(self.seed, self.epoch, self.index[:count])
+
+
+@runtime_checkable
+class Picture(Protocol):
+    """An image that is not decoded yet; its size is that of the image as people see it."""
+
+    @property
+    def height(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    def decode(self, scale: float, /) -> UInt8[Tensor, "channel height width"]:
+        """Give the pixels, perhaps fewer, but at least `scale` of them in each direction."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,21 +5,29 @@ from counterpoint.parts.extraction import Pooled, Queue
 from counterpoint.parts.losses import NCE, Regression, Triplet
 from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
 from counterpoint.parts.views import (
+    CentreCrop,
+    ChannelSplit,
     ColourJitter,
+    ColourSpace,
     GaussianBlur,
     Greyscale,
     HorizontalFlip,
+    MultiView,
     Normalise,
+    Patches,
     Pipeline,
     RandomResizedCrop,
     Resize,
+    Solarise,
+    Translation,
 )
 
 PARTS: dict[str, type] = {
     part.__name__: part
     for part in (
-        *(Pipeline, RandomResizedCrop, Resize, HorizontalFlip, GaussianBlur),
-        *(ColourJitter, Greyscale, Normalise),
+        *(Pipeline, MultiView, ChannelSplit),
+        *(RandomResizedCrop, Translation, HorizontalFlip, Resize, CentreCrop),
+        *(ColourJitter, Greyscale, Solarise, GaussianBlur, Normalise, ColourSpace, Patches),
         *(ResNet, NarrowResNet, Timm, MomentumEncoder),
         *(Pooled, Queue),
         *(Dot, ScaledDot, Cosine, Bilinear, ProjectedCosine),

@@ -1,17 +1,16 @@
-"""Stages that change pixel values, equal to torchvision's functional operators."""
+"""Stages that change pixel values."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Shape
-from counterpoint.parts.views.geometry import Batch, Numbers
-
-Factor = Float[Tensor, "batch 1 1 1"]
+from counterpoint.parts.views.adjustments import jitter_, luma
+from counterpoint.parts.views.fast import compiled_for
+from counterpoint.parts.views.stage import Numbers, Unit, change_chosen_
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +27,42 @@ class ColourJitter:
     numbers = 9  # whether, four factors, four ranks that give the order
 
     def shape(self, image: Shape) -> Shape:
-        return _three_channels(image, "colour jitter")
+        return three_channels(image, "colour jitter")
 
-    def __call__(self, images: Batch, numbers: Numbers) -> Batch:
-        chosen = (numbers[:, 0] < self.p).nonzero()[:, 0]
-        factors = self.factors(numbers[chosen])
-        order = numbers[chosen, 5:9].argsort(dim=1, stable=True)
-        jittered = images[chosen]
-        for turn in range(4):
-            for kind, operator in enumerate(OPERATORS):
-                mine = (order[:, turn] == kind).nonzero()[:, 0]
-                jittered[mine] = operator(jittered[mine], factors[mine, kind, None, None, None])
-        return images.index_copy(0, chosen, jittered)
+    def change_(self, images: Unit, numbers: Numbers) -> None:
+        kernels = compiled_for(images)
+        orders, factors = self.orders(numbers), self.factors(numbers)
+        if kernels is None:
+            jitter_(images, orders, factors)
+        else:
+            kernels.jitter(images.flatten(2).numpy(), orders.numpy(), factors.numpy())
+
+    @property
+    def _strengths(self) -> tuple[float, ...]:
+        return (self.brightness, self.contrast, self.saturation, self.hue)
+
+    def orders(self, numbers: Numbers) -> Int64[Tensor, "batch 4"]:
+        """Draw the order of the four operators; -1 for those that do nothing."""
+        order = numbers[:, 5:9].argsort(dim=1, stable=True)
+        idle = torch.tensor([strength == 0 for strength in self._strengths], device=order.device)
+        still = (numbers[:, :1] >= self.p) | idle[order]
+        return order.masked_fill(still, -1)
 
     def factors(self, numbers: Numbers) -> Float[Tensor, "batch 4"]:
         """Draw the four factors from torchvision's ranges."""
-        around = [
-            (max(0.0, 1 - x), 1 + x) for x in (self.brightness, self.contrast, self.saturation)
-        ]
+        around = [(max(0.0, 1 - strength), 1 + strength) for strength in self._strengths[:3]]
         ranges = torch.tensor([*around, (-self.hue, self.hue)], device=numbers.device)
-        return torch.lerp(ranges[:, 0], ranges[:, 1], numbers[:, 1:5])
+        return ranges[:, 0] + numbers[:, 1:5] * (ranges[:, 1] - ranges[:, 0])
+
+    def words(self, numbers: Numbers, _image: Shape) -> list[str]:
+        rows = zip(self.orders(numbers).tolist(), self.factors(numbers).tolist(), strict=True)
+        return [
+            " ".join(f"{'bcsh'[kind]}{factors[kind]:.2f}" for kind in order if kind >= 0)
+            for order, factors in rows
+        ]
 
     def __str__(self) -> str:
-        strengths = (self.brightness, self.contrast, self.saturation, self.hue)
-        return f"jitter {'/'.join(f'{x:g}' for x in strengths)} p {self.p:g}"
+        return f"jitter {'/'.join(f'{x:g}' for x in self._strengths)} p {self.p:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +74,41 @@ class Greyscale:
     numbers = 1
 
     def shape(self, image: Shape) -> Shape:
-        return _three_channels(image, "greyscale")
+        return three_channels(image, "greyscale")
 
-    def __call__(self, images: Batch, numbers: Numbers) -> Batch:
-        grey = (numbers[:, 0] < self.p)[:, None, None, None]
-        return torch.where(grey, luma(images), images)
+    def change_(self, images: Unit, numbers: Numbers) -> None:
+        change_chosen_(images, numbers[:, 0] < self.p, luma)
+
+    def words(self, numbers: Numbers, _image: Shape) -> list[str]:
+        return ["grey" if number < self.p else "" for number in numbers[:, 0].tolist()]
 
     def __str__(self) -> str:
         return f"grey {self.p:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Solarise:
+    """Turn values from a threshold on into their negatives."""
+
+    threshold: float = 0.5  # BYOL, table 6
+    p: float = 0.2
+
+    numbers = 1
+
+    def shape(self, image: Shape) -> Shape:
+        return image
+
+    def change_(self, images: Unit, numbers: Numbers) -> None:
+        change_chosen_(images, numbers[:, 0] < self.p, self._negative)
+
+    def _negative(self, images: Unit) -> Unit:
+        return torch.where(images >= self.threshold, 1 - images, images)
+
+    def words(self, numbers: Numbers, _image: Shape) -> list[str]:
+        return ["solarise" if number < self.p else "" for number in numbers[:, 0].tolist()]
+
+    def __str__(self) -> str:
+        return f"solarise {self.threshold:g} p {self.p:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,65 +129,18 @@ class Normalise:
             )
         return image
 
-    def __call__(self, images: Batch, numbers: Numbers) -> Batch:  # noqa: ARG002 (no chance)
+    def change_(self, images: Unit, _numbers: Numbers) -> None:
         mean, std = (
             torch.tensor(v, device=images.device)[:, None, None] for v in (self.mean, self.std)
         )
-        return (images - mean) / std
+        images.sub_(mean).div_(std)
 
     def __str__(self) -> str:
         return "normalise"
 
 
-def luma(images: Batch) -> Float[Tensor, "batch 1 height width"]:
-    """Give 0.2989 R + 0.587 G + 0.114 B, torchvision's numbers."""
-    red, green, blue = images[:, 0:1], images[:, 1:2], images[:, 2:3]
-    return 0.2989 * red + 0.587 * green + 0.114 * blue
-
-
-def adjust_brightness(images: Batch, factor: Factor) -> Batch:
-    """Blend with black."""
-    return (images * factor).clamp(0, 1)
-
-
-def adjust_contrast(images: Batch, factor: Factor) -> Batch:
-    """Blend with the mean luma of the image."""
-    mean = luma(images).mean(dim=(2, 3), keepdim=True)
-    return torch.lerp(mean, images, factor).clamp(0, 1)
-
-
-def adjust_saturation(images: Batch, factor: Factor) -> Batch:
-    """Blend with the luma of each pixel."""
-    return torch.lerp(luma(images), images, factor).clamp(0, 1)
-
-
-def adjust_hue(images: Batch, factor: Factor) -> Batch:
-    """Turn the hue by `factor` of the circle, through HSV."""
-    red, green, blue = images.unbind(dim=1)
-    top, bottom = images.amax(dim=1), images.amin(dim=1)
-    spread = top - bottom
-    safe = torch.where(spread == 0, 1.0, spread)
-    hue = torch.where(
-        top == red,
-        (green - blue) / safe,
-        torch.where(top == green, (blue - red) / safe + 2, (red - green) / safe + 4),
-    )
-    hue = torch.where(spread == 0, 0.0, hue) + 6 * factor[:, 0]
-    # A channel is the top, less the spread times how far the hue is from the channel's own.
-    away = torch.stack([(hue + k).remainder(6) for k in (5, 3, 1)], dim=1)
-    near = torch.minimum(away, 4 - away).clamp(0, 1)
-    return top[:, None] - spread[:, None] * near
-
-
-OPERATORS: tuple[Callable[[Tensor, Tensor], Tensor], ...] = (
-    adjust_brightness,
-    adjust_contrast,
-    adjust_saturation,
-    adjust_hue,
-)
-
-
-def _three_channels(image: Shape, what: str) -> Shape:
+def three_channels(image: Shape, what: str) -> Shape:
+    """Refuse images that are not red, green and blue."""
     if image[0] != 3:
         raise PartError(
             "views",

@@ -1,26 +1,20 @@
 """A pipeline A = (a_1, ..., a_N) and the views it draws of every image."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Literal
 
 import torch
+from torch import Tensor
 
 from counterpoint.framework import Draw, PartError
-from counterpoint.framework.records import Images, Shape, View
-from counterpoint.parts.views.geometry import Batch, Numbers, Resize, Resized
+from counterpoint.framework.records import Images, Picture, Shape, View
+from counterpoint.parts.views.cutting import Chain, cut
+from counterpoint.parts.views.geometry import CentreCrop, Resize
+from counterpoint.parts.views.plan import Plan, plan, through, unfused
 from counterpoint.parts.views.randomness import uniform
-
-
-@runtime_checkable
-class Stage(Protocol):
-    """a_n: how many random numbers it needs, what shape it gives and what it does with both."""
-
-    @property
-    def numbers(self) -> int: ...
-
-    def shape(self, image: Shape, /) -> Shape: ...
-
-    def __call__(self, images: Batch, numbers: Numbers, /) -> Resized: ...
+from counterpoint.parts.views.stage import Geometric, Numbers, Random, Stage
+from counterpoint.parts.views.window import Lengths, whole, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,54 +25,115 @@ class Pipeline:
 
     stages: tuple[Stage, ...]
     views: int = 2
-    evaluation: int | None = None
-    """Side of the evaluation view; None takes the side of the training views."""
+    evaluation: tuple[Stage, ...] | None = None
+    """What replaces the random geometry at evaluation; None resizes to the side of a view."""
+    once: tuple[Stage, ...] = ()
+    """Stages before these, drawn once for an image and shared by its views."""
 
     def __post_init__(self) -> None:
         if self.views < 1:
             raise PartError("views", got=f"views={self.views}", needs="at least one view")
 
     def build(self, image: Shape) -> "BuiltPipeline":
-        shape = _through(self.stages, image)
-        return BuiltPipeline(self.stages, (shape,) * self.views, self.quiet(shape))
+        stages = self.once + self.stages
+        shape = through(stages, image)
+        places = tuple(range(self.views))
+        return BuiltPipeline(stages, places, len(self.once), shape, self._quiet(image))
 
-    def quiet(self, view: Shape) -> tuple[Stage, ...]:
-        """List the stages of the evaluation view: a resize, and those without chance."""
-        side = self.evaluation or view[-1]
-        return (Resize(side), *(stage for stage in self.stages if stage.numbers == 0))
+    def _quiet(self, image: Shape) -> "BuiltPipeline":
+        """Build the one view that is embedded: fixed geometry, and the stages without chance."""
+        moving = tuple(s for s in self.once + self.stages if isinstance(s, Geometric))
+        side = through(moving, image)[-1]
+        fixed = (Resize(side), CentreCrop(side)) if self.evaluation is None else self.evaluation
+        kept = (s for s in self.stages if s.numbers == 0 and not isinstance(s, Geometric))
+        stages = (*fixed, *kept)
+        return BuiltPipeline(stages, (0,), 0, through(stages, image), None)
 
     def __str__(self) -> str:
-        return f"{self.views} x ({' -> '.join(str(stage) for stage in self.stages)})"
+        first = "".join(f"{stage} -> " for stage in self.once)
+        return f"{first}{self.views} x ({' -> '.join(str(stage) for stage in self.stages)})"
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltPipeline:
-    """A pipeline for images of one shape."""
+    """A pipeline for images of one shape, or for pictures that are cut to one."""
 
     stages: tuple[Stage, ...]
-    shapes: tuple[Shape, ...]
-    quiet: tuple[Stage, ...]
+    places: tuple[int, ...]
+    """The number of each view: with it goes its stream of random numbers."""
+    shared: int
+    """How many of the stages are drawn once for all views."""
+    shape: Shape
+    quiet: "BuiltPipeline | None"
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return (self.shape,) * len(self.places)
+
+    @property
+    def evaluation(self) -> "BuiltPipeline":
+        """The views that are embedded: no chance in them."""
+        return self if self.quiet is None else self.quiet
 
     @torch.no_grad()
     def __call__(self, images: Images, draw: Draw) -> tuple[View, ...]:
-        x = images.float() / 255
-        return tuple(_draw(self.stages, x, draw, view) for view in range(len(self.shapes)))
+        drawn = self.drawn(draw)
+        one = whole_of(images)
+        every = whole(one.height.repeat(len(self.places)), one.width.repeat(len(self.places)))
+        windows = self._plan.windows(every, drawn)
+        return self._plan.carry_out(images, windows, drawn).chunk(len(self.places))
 
     @torch.no_grad()
-    def evaluation(self, images: Images) -> View:
-        """Give the one view that is embedded: no chance in it."""
-        index = torch.zeros(len(images), dtype=torch.int64, device=images.device)
-        return _draw(self.quiet, images.float() / 255, Draw(0, 0, index), view=0)
+    def unfused(self, images: Images, draw: Draw) -> tuple[View, ...]:
+        """Give the same views by one stage after the other."""
+        every = torch.cat([images] * len(self.places))
+        return unfused(self.stages, every, self.drawn(draw)).chunk(len(self.places))
+
+    def cut(self, pictures: Sequence[Picture], draw: Draw) -> tuple[Images, ...]:
+        """Decode pictures of any size and cut the views' boxes out, as bytes."""
+        if any(stage.numbers for stage in self.stages):
+            return cut(pictures, self.chains(*sizes_of(pictures), draw))
+        # Without chance nothing is gained by drawing for all at once, and sizes may differ.
+        each = (cut([p], self.chains(*sizes_of([p]), draw.some(1))) for p in pictures)
+        return tuple(torch.cat(views) for views in zip(*each, strict=True))
+
+    @torch.no_grad()
+    def finish(self, cuts: tuple[Images, ...], draw: Draw) -> tuple[View, ...]:
+        """Do what is left to do with the cuts, in one batch on their device."""
+        every = self._plan.carry_out(torch.cat(cuts), (), self.drawn(draw))
+        return every.chunk(len(self.places))
+
+    def chains(self, heights: Lengths, widths: Lengths, draw: Draw) -> tuple[Chain, ...]:
+        """Give the windows of every view on pictures of these sizes."""
+        views = len(self.places)
+        every = whole(heights.repeat(views), widths.repeat(views))
+        windows = self._plan.windows(every, self.drawn(draw))
+        rows = [slice(v * len(heights), (v + 1) * len(heights)) for v in range(views)]
+        return tuple(tuple(window.rows(r) for window in windows) for r in rows)
+
+    def words(self, draw: Draw, image: Shape) -> tuple[list[str], ...]:
+        """Say in words what each view does to each image of a shape."""
+        said: list[list[str]] = [[] for _ in range(len(draw.index) * len(self.places))]
+        for stage, numbers in zip(self.stages, self.drawn(draw), strict=True):
+            words = stage.words(numbers, image) if isinstance(stage, Random) else []
+            for row, word in zip(said, words, strict=False):
+                row.extend([word] if word else [])
+            image = stage.shape(image)
+        lines = ["  ".join(row) for row in said]
+        step = len(draw.index)
+        return tuple(lines[start : start + step] for start in range(0, len(lines), step))
+
+    def drawn(self, draw: Draw) -> tuple[Numbers, ...]:
+        """Draw the numbers of all stages, for the samples of each view in turn."""
+        counts = [stage.numbers for stage in self.stages]
+        return uniform(draw, views=self.places, counts=counts, shared=self.shared)
+
+    @property
+    def _plan(self) -> Plan:
+        return plan(self.stages)
 
 
-def _draw(stages: tuple[Stage, ...], images: Batch, draw: Draw, view: int) -> Resized:
-    """Apply the stages; stage n of each view has its own stream of numbers."""
-    for n, stage in enumerate(stages):
-        images = stage(images, uniform(draw, view=view, stage=n, count=stage.numbers))
-    return images
-
-
-def _through(stages: tuple[Stage, ...], image: Shape) -> Shape:
-    for stage in stages:
-        image = stage.shape(image)
-    return image
+def sizes_of(pictures: Sequence[Picture]) -> tuple[Tensor, Tensor]:
+    """Give the heights and the widths of pictures."""
+    sizes = torch.tensor([(p.height, p.width) for p in pictures], dtype=torch.int64)
+    return sizes[:, 0], sizes[:, 1]

@@ -1,13 +1,28 @@
-"""The pipelines of the methods, with a source for every number."""
+"""The pipelines of the methods for sides of 32, 64, 128 and 224 pixels, with their sources.
 
-from counterpoint.parts.views.colour import ColourJitter, Greyscale, Normalise
-from counterpoint.parts.views.geometry import GaussianBlur, HorizontalFlip, RandomResizedCrop
+Sizes go with data sets, as in the paper: 32 is CIFAR-10, 64 is STL-10, from 128 on ImageNet.
+"""
+
+from counterpoint.parts.views.blur import GaussianBlur
+from counterpoint.parts.views.colour import ColourJitter, Greyscale, Normalise, Solarise
+from counterpoint.parts.views.colour_space import ColourSpace
+from counterpoint.parts.views.geometry import (
+    CentreCrop,
+    HorizontalFlip,
+    RandomResizedCrop,
+    Resize,
+    Translation,
+)
+from counterpoint.parts.views.patches import Patches
 from counterpoint.parts.views.pipeline import Pipeline
+from counterpoint.parts.views.several import ChannelSplit, MultiView
+from counterpoint.parts.views.stage import Stage
 
-CIFAR10 = Normalise(
-    (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
-)  # of the 50,000 training images
+CIFAR10 = Normalise((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616))  # of the training images
+STL10 = Normalise((0.43, 0.42, 0.39), (0.27, 0.26, 0.27))  # amdim-public, datasets.py
 IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))  # torchvision's weights
+# HobbitLong/CMC, train_CMC.py: the middle and half the range of each channel.
+LAB = Normalise((50.0, 6.025, -6.6895), (50.0, 92.208, 101.1675))
 
 
 def simclr(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> Pipeline:
@@ -16,7 +31,7 @@ def simclr(size: int, *, smallest: float = 0.08, evaluation: int | None = None) 
     `smallest` is the least share of the area that a crop keeps.
     """
     # google-research/simclr, README: CIFAR-10 has jitter strength 0.5 and no blur.
-    strength, blur = (0.5, ()) if size <= 32 else (1.0, (GaussianBlur(size // 20 * 2 + 1),))
+    strength, blur = (0.5, ()) if size <= 32 else (1.0, (_blur(size),))
     jitter = (0.8 * strength, 0.8 * strength, 0.8 * strength, 0.2 * strength)
     return Pipeline(
         (
@@ -25,7 +40,134 @@ def simclr(size: int, *, smallest: float = 0.08, evaluation: int | None = None) 
             ColourJitter(*jitter, p=0.8),
             Greyscale(0.2),
             *blur,
-            CIFAR10 if size <= 32 else IMAGENET,
+            _normalise(size),
         ),
-        evaluation=evaluation,
+        evaluation=_centre(evaluation or size),
     )
+
+
+def moco(size: int) -> Pipeline:
+    """Give MoCo v2's views (Chen et al. 2020b; main_moco.py with --aug-plus).
+
+    On CIFAR-10 the crop and the jitter are kept, and blur is left out as in SimCLR.
+    """
+    return Pipeline(
+        (
+            RandomResizedCrop(size, scale=(0.2, 1.0)),
+            ColourJitter(0.4, 0.4, 0.4, 0.1, p=0.8),
+            Greyscale(0.2),
+            *(() if size <= 32 else (_blur(size),)),
+            HorizontalFlip(0.5),
+            _normalise(size),
+        ),
+        evaluation=_centre(size),
+    )
+
+
+def byol(size: int) -> MultiView:
+    """Give BYOL's two recipes (Grill et al. 2020, table 6: T and T').
+
+    On CIFAR-10 as solo-learn's scripts/pretrain/cifar/augmentations/asymmetric.yaml: no blur.
+    """
+    blurs = ((), ()) if size <= 32 else ((_blur(size, p=1.0),), (_blur(size, p=0.1),))
+    solarise: tuple[tuple[Stage, ...], ...] = ((), (Solarise(0.5, p=0.2),))
+    return MultiView(
+        tuple(
+            Pipeline(
+                (
+                    RandomResizedCrop(size, interpolation="bicubic"),
+                    HorizontalFlip(0.5),
+                    ColourJitter(0.4, 0.4, 0.2, 0.1, p=0.8),
+                    Greyscale(0.2),
+                    *blur,
+                    *negative,
+                    _normalise(size),
+                ),
+                views=1,
+                evaluation=_centre(size),
+            )
+            for blur, negative in zip(blurs, solarise, strict=True)
+        )
+    )
+
+
+def amdim(size: int, *, shared_flip: bool = True) -> Pipeline:
+    """Give AMDIM's views (Bachman et al. 2019; amdim-public, datasets.py).
+
+    The released code flips an image once for both views; the paper's text, each view by itself.
+    """
+    flip = (HorizontalFlip(0.5),)
+    return Pipeline(
+        (*(() if shared_flip else flip), *_amdim_stages(size)),
+        evaluation=_amdim_centre(size),
+        once=flip if shared_flip else (),
+    )
+
+
+def cpc(size: int) -> Pipeline:
+    """Give CPC's one view: AMDIM's stages, then overlapping patches (section 2.2).
+
+    Patches of a quarter of the side that overlap by half: 7 x 7 of them at every size
+    (pytorch-lightning-bolts 0.2: 8/4, 16/8 and 32/16 pixels).
+    """
+    return Pipeline(
+        (HorizontalFlip(0.5), *_amdim_stages(size), Patches(size // 4, size // 8)),
+        views=1,
+        evaluation=_amdim_centre(size),
+    )
+
+
+def yadim(size: int) -> Pipeline:
+    """Give YADIM's two views: the union of AMDIM's stages and CPC's (section 3)."""
+    return Pipeline(
+        (HorizontalFlip(0.5), *_amdim_stages(size), Patches(size // 4, size // 8)),
+        evaluation=_amdim_centre(size),
+    )
+
+
+def cmc(size: int) -> ChannelSplit:
+    """Give CMC's two views: lightness and colour of one crop (HobbitLong/CMC, train_CMC.py)."""
+    return ChannelSplit(
+        Pipeline(
+            (
+                RandomResizedCrop(size, scale=(0.2, 1.0)),  # CMC, README: --crop_low 0.2
+                HorizontalFlip(0.5),
+                ColourSpace("lab"),
+                LAB,
+            ),
+            views=1,
+            evaluation=_centre(size),
+        ),
+        channels=(1, 2),
+    )
+
+
+def _amdim_stages(size: int) -> tuple[Stage, ...]:
+    if size <= 32:
+        moves: Stage = Translation(4, p=0.8)
+    else:
+        moves = RandomResizedCrop(size, (0.3, 1.0), (0.7, 1.4), "bicubic")
+    grey = 0.25 if size <= 64 else 0.2
+    jitter = ColourJitter(0.4, 0.4, 0.4, 0.2, p=0.8)
+    return (moves, jitter, Greyscale(grey), _normalise(size))
+
+
+def _blur(size: int, *, p: float = 0.5) -> GaussianBlur:
+    """Blur over a tenth of the side, made odd (SimCLR, appendix A; BYOL has 23 at 224)."""
+    return GaussianBlur(size // 20 * 2 + 1, p=p)
+
+
+def _normalise(size: int) -> Normalise:
+    return CIFAR10 if size <= 32 else STL10 if size < 128 else IMAGENET
+
+
+def _centre(size: int) -> tuple[Stage, ...]:
+    """Resize to 8/7 of the side and cut the centre (256 and 224: He et al. 2016); small, whole."""
+    return (Resize(size if size <= 32 else size * 8 // 7), CentreCrop(size))
+
+
+def _amdim_centre(size: int) -> tuple[Stage, ...]:
+    """Give amdim-public's: whole at 32, 70 and 64, 146 and 128."""
+    if size <= 32:
+        return (Resize(size, "bicubic"), CentreCrop(size))
+    return (Resize(round(size * 70 / 64), "bicubic"), CentreCrop(size))

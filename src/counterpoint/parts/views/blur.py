@@ -1,0 +1,84 @@
+"""The Gaussian blur: a linear map of every line, so again two matrices per image."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from counterpoint.framework import PartError
+from counterpoint.framework.records import Shape
+from counterpoint.parts.views.fast import compiled_for
+from counterpoint.parts.views.resampling import apply_matrices, reflect
+from counterpoint.parts.views.stage import Numbers, Unit, between, change_chosen_
+
+NOTHING = 1e-7  # weights below it count as 0: denormal numbers would slow products tenfold
+
+Weights = Float[Tensor, "batch kernel"]
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianBlur:
+    """Blur by a Gaussian of random width, with reflected borders, as torchvision does."""
+
+    kernel: int
+    """Pixels under the Gaussian: odd, a tenth of the image (Chen et al. 2020, appendix A)."""
+    sigma: tuple[float, float] = (0.1, 2.0)
+    p: float = 0.5
+
+    numbers = 2
+
+    def shape(self, image: Shape) -> Shape:
+        if self.kernel % 2 == 0 or self.kernel // 2 >= min(image[1:]):
+            raise PartError(
+                "views",
+                got=f"a blur of {self.kernel} pixels on images {image}",
+                needs="an odd number, less than twice the image",
+            )
+        return image
+
+    def change_(self, images: Unit, numbers: Numbers) -> None:
+        chosen = numbers[:, 0] < self.p
+        weight = taps(between(numbers[:, 1], *self.sigma), self.kernel)
+        kernels = compiled_for(images)
+        if kernels is None:
+            change_chosen_(images, chosen, lambda some: blur(some, weight[chosen]))
+        else:
+            kernels.blur(images.numpy(), weight.numpy(), chosen.numpy())
+
+    def words(self, numbers: Numbers, _image: Shape) -> list[str]:
+        sigma = between(numbers[:, 1], *self.sigma).tolist()
+        chosen = (numbers[:, 0] < self.p).tolist()
+        return [f"blur {s:.1f}" if c else "" for s, c in zip(sigma, chosen, strict=True)]
+
+    def __str__(self) -> str:
+        return f"blur {self.sigma[0]:g}-{self.sigma[1]:g} p {self.p:g}"
+
+
+def taps(sigma: Float[Tensor, " batch"], kernel: int) -> Float[Tensor, "batch {kernel}"]:
+    """Give the Gaussian's weights, the same to both sides, with the sum 1."""
+    reach = kernel // 2
+    place = torch.arange(-reach, reach + 1, device=sigma.device)
+    weight = torch.exp(-0.5 * (place / sigma[:, None]) ** 2)
+    weight = weight / weight.sum(dim=1, keepdim=True)
+    return torch.where(weight < NOTHING, 0.0, weight)
+
+
+def blur_weights(weight: Weights, of: int) -> Float[Tensor, "batch {of} {of}"]:
+    """Give the matrix that convolves a line with the weights and reflects it at its ends.
+
+    >>> torch.ones(4) @ blur_weights(taps(torch.tensor([1.0]), 3), 4)[0]
+    tensor([1., 1., 1., 1.])
+    """
+    count, kernel = weight.shape
+    around = torch.arange(kernel, device=weight.device)[:, None] - kernel // 2
+    place = reflect(torch.arange(of, device=weight.device) + around, of)
+    shape = (count, kernel, of)
+    matrix = weight.new_zeros(count, of, of)
+    return matrix.scatter_add_(1, place.expand(shape), weight[:, :, None].expand(shape))
+
+
+def blur(images: Unit, weight: Weights) -> Unit:
+    """Convolve every line of every image with the image's weights."""
+    height, width = images.shape[-2:]
+    return apply_matrices(blur_weights(weight, height), images, blur_weights(weight, width))

@@ -1,0 +1,75 @@
+"""What a stage is: one of three kinds, by what the plan can make of it."""
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor
+
+from counterpoint.framework.records import Shape
+from counterpoint.parts.views.window import Window
+
+Pixels = Shaped[Tensor, "batch channel height width"]
+"""Bytes from 0 to 255, or floats from 0 to 1."""
+
+Unit = Float[Tensor, "batch channel height width"]
+"""Floats from 0 to 1."""
+
+Seen = Shaped[Tensor, "batch ..."]
+Numbers = Float[Tensor, "batch number"]
+"""Uniform on [0, 1), one row for every image."""
+
+
+@runtime_checkable
+class Stage(Protocol):
+    """a_n: how many random numbers it needs and what shape it gives."""
+
+    @property
+    def numbers(self) -> int: ...
+
+    def shape(self, image: Shape, /) -> Shape: ...
+
+
+@runtime_checkable
+class Geometric(Stage, Protocol):
+    """A stage that only moves pixels: it changes the window, or tells by None that it cannot."""
+
+    def look(self, window: Window, numbers: Numbers, /) -> Window | None: ...
+
+
+@runtime_checkable
+class InPlace(Stage, Protocol):
+    """A stage that keeps the shape and works in the memory that it is given."""
+
+    def change_(self, images: Unit, numbers: Numbers, /) -> None: ...
+
+
+@runtime_checkable
+class Reshaping(Stage, Protocol):
+    """A stage that gives another kind of view, without chance."""
+
+    def __call__(self, images: Unit, /) -> Seen: ...
+
+
+@runtime_checkable
+class Random(Stage, Protocol):
+    """A stage that can say in words what it does to each image."""
+
+    def words(self, numbers: Numbers, image: Shape, /) -> list[str]: ...
+
+
+def change_chosen_(
+    images: Unit, chosen: Bool[Tensor, " batch"], change: Callable[[Unit], Tensor]
+) -> None:
+    """Put the changed images in the place of the chosen ones."""
+    if bool(chosen.all()):
+        images.copy_(change(images))
+    elif bool(chosen.any()):
+        place = chosen.nonzero()[:, 0]
+        some = images.index_select(0, place)
+        images.index_copy_(0, place, change(some).expand_as(some))
+
+
+def between(numbers: Tensor, low: float, high: float) -> Tensor:
+    """Spread numbers of [0, 1) over [low, high)."""
+    return low + numbers * (high - low)
