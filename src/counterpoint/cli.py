@@ -15,6 +15,7 @@ def pretrain_command(
     out: str,
     method: str = "simclr",
     encoder: str | None = None,
+    size: int | None = None,
     epochs: int = 100,
     batch_size: int = 256,
     optimiser: Literal["lars", "sgd", "adam"] = "lars",
@@ -26,6 +27,7 @@ def pretrain_command(
     precision: Literal["32-true", "bf16-mixed"] = "32-true",
     compile: bool = False,  # noqa: A002 (the flag people know)
     devices: int = 1,
+    workers: int | None = None,
     logger: Literal["csv", "tensorboard", "wandb"] = "csv",
 ) -> None:
     """Train an encoder on images without labels.
@@ -35,6 +37,7 @@ def pretrain_command(
         out: Folder to write the run to.
         method: Name of a method (`counterpoint methods` lists them) or a method.json.
         encoder: A torchvision ResNet, small, or timm/NAME; the method's own if not given.
+        size: Side of the views of image files, in pixels; 128 if not given.
         epochs: Passes over the images.
         batch_size: Images per step, over all devices.
         optimiser: LARS, SGD or AdamW.
@@ -46,11 +49,12 @@ def pretrain_command(
         precision: Numbers to train in; scores and losses are always fp32.
         compile: Compile the encoder with torch.compile.
         devices: Processes to train on.
+        workers: Processes that read image files; one per core if not given.
         logger: Where metrics go; wandb stays offline.
     """
     from counterpoint.data import open_data
     from counterpoint.methods import named
-    from counterpoint.pretraining import pretrain
+    from counterpoint.pretraining import image_shape, pretrain
     from counterpoint.training.loggers import logger_named
     from counterpoint.training.settings import Training
 
@@ -65,13 +69,16 @@ def pretrain_command(
         compile=compile,
     )
     splits = open_data(data, limit=limit)
-    chosen = named(method, encoder=encoder, size=splits.train.images.shape[-1])
+    side = image_shape(splits.train, size=size)[-1]
+    chosen = named(method, encoder=encoder, size=side)
     pretrain(
         chosen,
         splits,
         out=out,
         training=settings,
         steps=steps,
+        size=size,
+        workers=workers,
         loggers=[logger_named(logger, Path(out))],
         devices=devices,
     )

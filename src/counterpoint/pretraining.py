@@ -1,6 +1,7 @@
 """One call: pretrain a method on images without labels."""
 
 import logging
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import lightning as L
 from lightning.pytorch.loggers import Logger
 from rich.console import Console
 
-from counterpoint.data import Source, Splits, open_data
+from counterpoint.data import Files, Source, Splits, open_data
 from counterpoint.framework import Method
 from counterpoint.methods import named
 from counterpoint.run import Run, save
@@ -22,7 +23,9 @@ from counterpoint.training.progress import ProgressLines
 from counterpoint.training.settings import Training
 from counterpoint.training.start import start_table
 
-Data = str | Path | Source | Splits
+Data = str | Path | Source | Files | Splits
+
+CUT = 128  # pixels; the side of ImageNet's views in the paper
 
 
 def pretrain(
@@ -33,6 +36,8 @@ def pretrain(
     epochs: int | None = None,
     steps: int | None = None,
     training: Training | None = None,
+    size: int | None = None,
+    workers: int | None = None,
     loggers: Sequence[Logger] | None = None,
     console: Console | None = None,
     **trainer: Any,
@@ -40,13 +45,15 @@ def pretrain(
     """Train a method on unlabelled images and write the run to a folder.
 
     `epochs` replaces that of `training`; `steps` ends the run early, with its schedule fitted
-    to them. `loggers` are any of Lightning's, in place of a CSV file; `trainer` goes to
-    Lightning's Trainer. Ctrl-C stops and keeps what was learned.
+    to them. `size` is the side that files of varying size are cut to, for a method by its name;
+    `workers` read them, and never change what is seen. `loggers` are any of Lightning's, in
+    place of a CSV file; `trainer` goes to Lightning's Trainer. Ctrl-C stops and keeps what was
+    learned.
     """
     training = training or Training()
     training = training if epochs is None else replace(training, epochs=epochs)
     source = _unlabelled(data)
-    image = tuple(source.images.shape[1:])
+    image = image_shape(source, size=size)
     method = named(method, size=image[-1]) if isinstance(method, str) else method
     L.seed_everything(training.seed, verbose=False)
     model = method.build(image=image)
@@ -71,7 +78,9 @@ def pretrain(
     if runner.is_global_zero:
         table = start_table(method, model, source, training, ranks=runner.world_size, steps=steps)
         (console or Console(stderr=True)).print(table)
-    stopped = _fit(runner, Pretrainer(model, source, training, steps=steps))
+    stopped = _fit(
+        runner, Pretrainer(model, source, training, steps=steps, workers=_workers(source, workers))
+    )
     run = Run(folder, method, model, image, training)
     if runner.is_global_zero:
         save(run, source=repr(source), steps=runner.global_step)
@@ -81,9 +90,23 @@ def pretrain(
     return run
 
 
-def _unlabelled(data: Data) -> Source:
+def image_shape(source: Source | Files, *, size: int | None = None) -> tuple[int, ...]:
+    """Give the shape that a method is built for: of the images, or of what files are cut to."""
+    if isinstance(source, Files):
+        return (3, size or CUT, size or CUT)
+    return tuple(source.images.shape[1:])
+
+
+def _workers(source: Source | Files, asked: int | None) -> int:
+    """Give one process per core to files; images in memory need none."""
+    if asked is not None:
+        return asked
+    return min(8, os.cpu_count() or 1) if isinstance(source, Files) else 0
+
+
+def _unlabelled(data: Data) -> Source | Files:
     """Take what training may see: the training split, where there are splits."""
-    if isinstance(data, Source):
+    if isinstance(data, Source | Files):
         return data
     return (data if isinstance(data, Splits) else open_data(data)).train
 

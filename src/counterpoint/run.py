@@ -9,8 +9,9 @@ from pathlib import Path
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from counterpoint.data import Source, Splits, open_data
+from counterpoint.data import Files, Source, Splits, open_data
 from counterpoint.evaluation import Representation, Result, evaluate
+from counterpoint.evaluation.representation import pixels
 from counterpoint.framework import Method, Model
 from counterpoint.methods import read_method
 from counterpoint.training.settings import Training
@@ -36,9 +37,9 @@ class Run:
         """The evaluation view, the encoder and the pooling, together."""
         return Representation(self.model)
 
-    def embed(self, images: Source | Tensor) -> Tensor:
+    def embed(self, images: Source | Files | Tensor) -> Tensor:
         """Give one vector per image."""
-        return self.representation(images.images if isinstance(images, Source) else images)
+        return self.representation(images if isinstance(images, Tensor) else pixels(images))
 
     def evaluate(self, data: str | Path | Splits, *, seed: int = 0) -> Result:
         """Measure the encoder by the paper's protocol and keep the result in the folder."""

@@ -1,15 +1,21 @@
 """Batches of a source in an order that is a function of seed and epoch."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
 
+from counterpoint.data.files import Files
 from counterpoint.data.source import Source
 from counterpoint.framework.randomness import keyed_order
-from counterpoint.framework.records import Images, Index
+from counterpoint.framework.records import Draw, Images, Index, Picture
 
-Batch = tuple[Images, Index]
+Batch = tuple[Images | tuple[Images, ...], Index]
+"""Images of one size, or one cut per view of files of any size; and the sample numbers."""
+
+Cut = Callable[[Sequence[Picture], Draw], tuple[Images, ...]]
 
 
 @dataclass
@@ -33,6 +39,7 @@ class Batches:
 
     `batch` images make one global batch; rank r of W takes the r-th of W slices of it, so that
     the global batches are the same for any number of ranks. The rest of an epoch is left out.
+    Files are read, decoded and cut by `workers` processes; which one does it changes nothing.
 
     >>> import torch
     >>> source = Source("noise", torch.zeros(10, 3, 8, 8, dtype=torch.uint8))
@@ -40,11 +47,16 @@ class Batches:
     [[6, 1, 2, 4], [5, 9, 8, 0]]
     """
 
-    source: Source
+    source: Source | Files
     batch: int
     seed: int
     rank: int = 0
     ranks: int = 1
+    cut: Cut | None = None
+    """How files become images of one size: `cut` of the views."""
+    workers: int = 0
+    start: int = 0
+    """The first step of an epoch: more than 0 goes on where an earlier run stopped."""
     sampler: Order = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,11 +68,38 @@ class Batches:
         self.sampler = Order(len(self.source), self.seed)
 
     def __len__(self) -> int:
-        return len(self.source) // self.batch
+        return len(self.source) // self.batch - self.start
 
     def __iter__(self) -> Iterator[Batch]:
-        order = self.sampler()
-        for step in range(len(self)):
-            whole = order[step * self.batch : (step + 1) * self.batch]
-            index = whole.tensor_split(self.ranks)[self.rank]
-            yield self.source.images[index], index
+        shares = self._shares()
+        if isinstance(self.source, Source):
+            return ((self.source.images[index], index) for index in shares)
+        assert self.cut is not None, "files need the views' cut"
+        cutter = Cutter(self.source, self.cut, self.seed, self.sampler.epoch)
+        loader = DataLoader(
+            cutter, sampler=shares, batch_size=None, num_workers=self.workers, collate_fn=_as_it_is
+        )
+        return iter(loader)
+
+    def _shares(self) -> list[Tensor]:
+        """List the samples of this rank, step by step."""
+        whole = self.sampler().split(self.batch)[self.start : self.start + len(self)]
+        return [batch.tensor_split(self.ranks)[self.rank] for batch in whole]
+
+
+@dataclass
+class Cutter(Dataset[Batch]):
+    """What a worker does: read, decode and cut a whole batch."""
+
+    files: Files
+    cut: Cut
+    seed: int
+    epoch: int
+
+    def __getitem__(self, index: Index) -> Batch:
+        return self.cut(self.files.pictures(index), Draw(self.seed, self.epoch, index)), index
+
+
+def _as_it_is(batch: Any) -> Any:
+    """Keep DataLoader from turning tuples into lists."""
+    return batch

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
+from counterpoint.data.files import Files
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
@@ -37,9 +39,9 @@ class Source:
 class Splits:
     """What training sees, what choices are made on, and what is scored once at the end."""
 
-    train: Source
-    validation: Source
-    test: Source
+    train: Source | Files
+    validation: Source | Files
+    test: Source | Files
 
     def head(self, count: int) -> "Splits":
         """Take at most the first `count` images of each split, for a quick look."""

@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from counterpoint.data import Source, Splits
+from counterpoint.data import Files, Source, Splits
 from counterpoint.evaluation.knn import knn
 from counterpoint.evaluation.mlp import Labelled, mlp
-from counterpoint.evaluation.representation import Representation
+from counterpoint.evaluation.representation import Representation, pixels
 
 NEIGHBOURS = (20, 200)
 
@@ -44,11 +44,8 @@ class Embeddings:
 
 def embed(representation: Representation, splits: Splits) -> Embeddings:
     """Embed every image of the three splits."""
-    return Embeddings(
-        representation(splits.train.images),
-        representation(splits.validation.images),
-        representation(splits.test.images),
-    )
+    splits_in_turn = (splits.train, splits.validation, splits.test)
+    return Embeddings(*(representation(pixels(source)) for source in splits_in_turn))
 
 
 def evaluate(representation: Representation, splits: Splits, *, seed: int = 0) -> Result:
@@ -78,7 +75,7 @@ def _knn_accuracy(bank: Labelled, queries: Labelled, k: int) -> float:
     return float((predicted == queries[1]).double().mean())
 
 
-def _labels(source: Source) -> Tensor:
+def _labels(source: Source | Files) -> Tensor:
     if source.labels is None:
         raise ValueError(f"evaluation: {source.name} has no labels; kNN and MLP need them")
     return source.labels.to(torch.int64)

@@ -6,10 +6,13 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
+from counterpoint.data import Files, Source
 from counterpoint.data.progress import tracked
 from counterpoint.framework.model import Model
 from counterpoint.framework.momentum import Momentum
 from counterpoint.framework.records import Draw
+
+Bytes = UInt8[Tensor, "sample channel height width"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,20 +32,27 @@ class Representation:
         return trained
 
     @torch.inference_mode()
-    def __call__(
-        self, images: UInt8[Tensor, "sample channel height width"], *, batch: int = 500
-    ) -> Float[Tensor, "sample feature"]:
+    def __call__(self, images: Bytes | Files, *, batch: int = 500) -> Float[Tensor, "sample _"]:
         """Embed images, globally averaged, so that all methods are probed alike."""
         training = self.encoder.training
         self.encoder.eval()
+        parts = torch.arange(len(images)).split(batch)
         try:
-            parts = [self._one(part) for part in tracked(images.split(batch), "embedding")]
+            found = [self._one(images, part) for part in tracked(parts, "embedding")]
         finally:
             self.encoder.train(training)
-        return torch.cat(parts)
+        return torch.cat(found)
 
-    def _one(self, images: Tensor) -> Tensor:
-        nothing = torch.zeros(len(images), dtype=torch.int64, device=images.device)
-        views = self.model.views.evaluation(images, Draw(0, 0, nothing))
+    def _one(self, images: Bytes | Files, index: Tensor) -> Tensor:
+        quiet, draw = self.model.views.evaluation, Draw(0, 0, index)
+        if isinstance(images, Files):
+            views = quiet.finish(quiet.cut(images.pictures(index), draw), draw)
+        else:
+            views = quiet(images[index], draw)
         pooled = [maps[self.map].mean(dim=(2, 3)) for maps in self.encoder(views)]
         return torch.cat(pooled, dim=1).float()
+
+
+def pixels(source: Source | Files) -> Bytes | Files:
+    """Give what can be embedded: images in memory, or files to be read."""
+    return source if isinstance(source, Files) else source.images

@@ -6,9 +6,9 @@ import lightning as L
 import torch
 from torch import Tensor
 
-from counterpoint.data import Batches, Source
+from counterpoint.data import Batches, Files, Source
+from counterpoint.data.batches import Batch
 from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
-from counterpoint.framework.records import Images, Index
 from counterpoint.training.distributed import world
 from counterpoint.training.optimisers import optimiser, rate
 from counterpoint.training.settings import Training
@@ -17,8 +17,17 @@ from counterpoint.training.settings import Training
 class Pretrainer(L.LightningModule):
     """Train one model on the images of a source."""
 
-    def __init__(self, model: Model, source: Source, training: Training, *, steps: int) -> None:
+    def __init__(
+        self,
+        model: Model,
+        source: Source | Files,
+        training: Training,
+        *,
+        steps: int,
+        workers: int = 0,
+    ) -> None:
         super().__init__()
+        self.workers = workers
         self.model, self.source, self.steps = model, source, steps
         self.training_settings = training
         self.world: World = ALONE
@@ -33,12 +42,16 @@ class Pretrainer(L.LightningModule):
             seed=self.training_settings.seed,
             rank=self.global_rank,
             ranks=self.trainer.world_size,
+            cut=self.model.views.cut,
+            workers=self.workers,
         )
 
-    def training_step(self, batch: tuple[Images, Index], _batch_idx: int) -> Tensor:
-        images, index = batch
+    def training_step(self, batch: Batch, _batch_idx: int) -> Tensor:
+        given, index = batch
         draw = Draw(self.training_settings.seed, self.current_epoch, index)
-        loss = contrast(self.model, self.model.views(images, draw), index, self.world)
+        views = self.model.views
+        seen = views(given, draw) if isinstance(given, Tensor) else views.finish(given, draw)
+        loss = contrast(self.model, seen, index, self.world)
         self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss
 

@@ -6,7 +6,7 @@ import torch
 from rich.table import Table
 from torch import nn
 
-from counterpoint.data import Source
+from counterpoint.data import Files, Source
 from counterpoint.framework import Method, Model
 from counterpoint.training.settings import Training
 
@@ -54,7 +54,13 @@ def activation_numbers(model: Model) -> int:
 
 
 def start_table(
-    method: Method, model: Model, source: Source, training: Training, *, ranks: int, steps: int
+    method: Method,
+    model: Model,
+    source: Source | Files,
+    training: Training,
+    *,
+    ranks: int,
+    steps: int,
 ) -> Table:
     """Show data, parts, parameters, negatives, learning rate and memory."""
     table = Table(title=f"method {method.fingerprint}", show_header=False, title_justify="left")
