@@ -52,9 +52,9 @@ def pretrain_command(
         workers: Processes that read image files; one per core if not given.
         logger: Where metrics go; wandb stays offline.
     """
-    from counterpoint.data import open_data
+    from counterpoint.data import image_shape, open_data
     from counterpoint.methods import named
-    from counterpoint.pretraining import image_shape, pretrain
+    from counterpoint.pretraining import pretrain
     from counterpoint.training.loggers import logger_named
     from counterpoint.training.settings import Training
 
@@ -106,6 +106,43 @@ def evaluate_command(folder: str, *, data: str, seed: int = 0, limit: int | None
     Console().print(table)
 
 
+def views_command(
+    data: str,
+    *,
+    method: str = "simclr",
+    out: str = "views.png",
+    images: int = 6,
+    epochs: int = 2,
+    size: int | None = None,
+    seed: int = 0,
+) -> None:
+    """Print a contact sheet: images, the views that a method draws of them, and how.
+
+    Args:
+        data: Folder of the images.
+        method: Name of a method, or a method.json.
+        out: Picture to write, a PNG by its name, or another format.
+        images: How many images, drawn from all of them.
+        epochs: How many epochs' views of each.
+        size: Side of the views of image files, in pixels; 128 if not given.
+        seed: Seed of the views and of the choice of images.
+    """
+    from rich.console import Console
+
+    from counterpoint.data import image_shape, open_data, sample_images
+    from counterpoint.methods import views_named
+    from counterpoint.report import contact_sheet
+
+    source = open_data(data).train
+    side = image_shape(source, size=size)[-1]
+    views = views_named(method, size=side)
+    some = sample_images(source, images, seed=seed)
+    title = f"{method}: views of {source.name}, {side} pixels"
+    sheet = contact_sheet(views, some, title=title, seed=seed, epochs=epochs)
+    sheet.save(out, optimize=True)
+    Console().print(f"{views}\n{len(some)} images, {epochs} epochs: [bold]{out}[/]")
+
+
 def methods_command() -> None:
     """List the methods."""
     from rich.console import Console
@@ -141,6 +178,7 @@ def anatomy_command(names: list[str], *, size: int = 32) -> None:
 COMMANDS: dict[str, Callable[..., None]] = {
     "pretrain": pretrain_command,
     "evaluate": evaluate_command,
+    "views": views_command,
     "methods": methods_command,
     "anatomy": anatomy_command,
 }

@@ -13,7 +13,7 @@ import lightning as L
 from lightning.pytorch.loggers import Logger
 from rich.console import Console
 
-from counterpoint.data import Files, Source, Splits, open_data
+from counterpoint.data import Files, Source, Splits, image_shape, open_data
 from counterpoint.framework import Method
 from counterpoint.methods import named
 from counterpoint.run import Run, save
@@ -24,8 +24,6 @@ from counterpoint.training.settings import Training
 from counterpoint.training.start import start_table
 
 Data = str | Path | Source | Files | Splits
-
-CUT = 128  # pixels; the side of ImageNet's views in the paper
 
 
 def pretrain(
@@ -88,13 +86,6 @@ def pretrain(
         at = f"step {runner.global_step} of {steps}"
         raise KeyboardInterrupt(f"stopped at {at}; what was learned is in {folder}")
     return run
-
-
-def image_shape(source: Source | Files, *, size: int | None = None) -> tuple[int, ...]:
-    """Give the shape that a method is built for: of the images, or of what files are cut to."""
-    if isinstance(source, Files):
-        return (3, size or CUT, size or CUT)
-    return tuple(source.images.shape[1:])
 
 
 def _workers(source: Source | Files, asked: int | None) -> int:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from counterpoint.data.batches import Batches
 from counterpoint.data.cifar10 import cifar10
@@ -11,6 +12,7 @@ from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.source import Source, Splits
 from counterpoint.framework.randomness import keyed_order
 
+CUT = 128  # pixels; the side of ImageNet's views in the paper
 HELD = 10  # one in ten labelled files is for validation, one for the test
 
 
@@ -19,6 +21,8 @@ def open_data(place: str | Path, *, limit: int | None = None) -> Splits:
 
     Parquet files are CIFAR-10's; anything else is a folder of image files.
     """
+    if not Path(place).is_dir():
+        raise FileNotFoundError(f"data: there is no folder {place}")
     splits = cifar10(place) if any(Path(place).glob("*.parquet")) else folder(place)
     return splits if limit is None else splits.head(limit)
 
@@ -36,6 +40,21 @@ def folder(place: str | Path) -> Splits:
     )
 
 
+def image_shape(source: Source | Files, *, size: int | None = None) -> tuple[int, ...]:
+    """Give the shape that a method is built for: of the images, or of what files are cut to."""
+    if isinstance(source, Files):
+        return (3, size or CUT, size or CUT)
+    return tuple(source.images.shape[1:])
+
+
+def sample_images(source: Source | Files, count: int, *, seed: int) -> list[Tensor]:
+    """Decode some images, drawn from all; each as bytes (channel, height, width)."""
+    chosen = keyed_order(len(source), seed=seed, epoch=0)[:count]
+    if isinstance(source, Files):
+        return [picture.decode(1.0) for picture in source.pictures(chosen)]
+    return list(source.images[chosen])
+
+
 __all__ = [
     "Batches",
     "Files",
@@ -44,5 +63,7 @@ __all__ = [
     "UnreadableImageError",
     "cifar10",
     "image_files",
+    "image_shape",
     "open_data",
+    "sample_images",
 ]

@@ -57,7 +57,7 @@ class ColourJitter:
     def words(self, numbers: Numbers, _image: Shape) -> list[str]:
         rows = zip(self.orders(numbers).tolist(), self.factors(numbers).tolist(), strict=True)
         return [
-            " ".join(f"{'bcsh'[kind]}{factors[kind]:.2f}" for kind in order if kind >= 0)
+            ", ".join(f"{'bcsh'[kind]} {factors[kind]:.2f}" for kind in order if kind >= 0)
             for order, factors in rows
         ]
 

@@ -1,16 +1,14 @@
 """Pictures of any size: decoded once, no larger than needed, and cut for every view."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
-from jaxtyping import UInt8
 from torch import Tensor
 
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Images, Picture
-from counterpoint.parts.views.resampling import resample
-from counterpoint.parts.views.window import Window
+from counterpoint.parts.views.resampling import resample_one
+from counterpoint.parts.views.window import Box, Window
 
 Chain = tuple[Window, ...]
 """What is done to the pictures for one view: one window, or several after each other."""
@@ -22,42 +20,39 @@ def cut(pictures: Sequence[Picture], chains: Sequence[Chain]) -> tuple[Images, .
     Where every box will be shrunk, a picture may be decoded at a fraction of its size, never
     smaller than what is needed of it; boxes then move by less than one pixel of the view.
     """
+    boxes = [[window.boxes() for window in chain] for chain in chains]
     cuts: list[list[Tensor]] = [[] for _ in chains]
     for place, picture in enumerate(pictures):
-        row = slice(place, place + 1)
-        mine = [tuple(window.rows(row) for window in chain) for chain in chains]
-        image = picture.decode(max(_needed(chain[0]) for chain in mine))[None]
-        for view, chain in enumerate(mine):
-            cuts[view].append(_seen(image, chain, picture))
+        firsts = (
+            (mine[0][place], chain[0].size) for mine, chain in zip(boxes, chains, strict=True)
+        )
+        image = picture.decode(max(_needed(box, size) for box, size in firsts))[None]
+        for view, (mine, chain) in enumerate(zip(boxes, chains, strict=True)):
+            first = _scaled(mine[0][place], image, picture)
+            seen = resample_one(image, first, chain[0])
+            for later, window in zip(mine[1:], chain[1:], strict=True):
+                seen = resample_one(seen, later[place], window)
+            cuts[view].append(seen)
     return tuple(_stacked(view) for view in cuts)
 
 
-def _needed(window: Window) -> float:
-    """Give the least scale at which the window's box still has the pixels of the view."""
-    if window.size is None:
+def _needed(box: Box, size: tuple[int, int] | None) -> float:
+    """Give the least scale at which a box still has the pixels of its view."""
+    if size is None:
         return 1.0
-    height, width = int(window.height), int(window.width)
-    return min(1.0, max(window.size[0] / height, window.size[1] / width))
+    return min(1.0, max(size[0] / box.height, size[1] / box.width))
 
 
-def _seen(image: UInt8[Tensor, "1 c h w"], chain: Chain, picture: Picture) -> Tensor:
-    first, *others = chain
-    if image.shape[-2:] != (picture.height, picture.width):
-        first = _scaled(first, image, picture)
-    for window in (first, *others):
-        image = resample(image, window)
-    return image.to(torch.uint8)
-
-
-def _scaled(window: Window, image: Tensor, picture: Picture) -> Window:
-    """Give the window on a picture that was decoded smaller than it is."""
+def _scaled(box: Box, image: Tensor, picture: Picture) -> Box:
+    """Give the box on a picture that was perhaps decoded smaller than it is."""
     tall, wide = image.shape[-2:]
+    if (tall, wide) == (picture.height, picture.width):
+        return box
     down, across = tall / picture.height, wide / picture.width
-    height = (window.height * down).round().long().clamp(1, tall)
-    width = (window.width * across).round().long().clamp(1, wide)
-    top = torch.minimum((window.top * down).round().long(), tall - height)
-    left = torch.minimum((window.left * across).round().long(), wide - width)
-    return replace(window, top=top, left=left, height=height, width=width)
+    height, width = max(1, round(box.height * down)), max(1, round(box.width * across))
+    top = min(round(box.top * down), tall - height)
+    left = min(round(box.left * across), wide - width)
+    return Box(top, left, height, width, box.mirrored)
 
 
 def _stacked(parts: list[Tensor]) -> Images:

@@ -3,6 +3,8 @@
 Sizes go with data sets, as in the paper: 32 is CIFAR-10, 64 is STL-10, from 128 on ImageNet.
 """
 
+from collections.abc import Callable
+
 from counterpoint.parts.views.blur import GaussianBlur
 from counterpoint.parts.views.colour import ColourJitter, Greyscale, Normalise, Solarise
 from counterpoint.parts.views.colour_space import ColourSpace
@@ -140,6 +142,17 @@ def cmc(size: int) -> ChannelSplit:
         ),
         channels=(1, 2),
     )
+
+
+PIPELINES: dict[str, Callable[[int], Pipeline | MultiView | ChannelSplit]] = {
+    "amdim": amdim,
+    "cpc": cpc,
+    "simclr": simclr,
+    "moco": moco,
+    "byol": byol,
+    "cmc": cmc,
+    "yadim": yadim,
+}
 
 
 def _amdim_stages(size: int) -> tuple[Stage, ...]:

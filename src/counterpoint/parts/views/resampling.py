@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64, Shaped
 from torch import Tensor
 
-from counterpoint.parts.views.window import Interpolation, Window
+from counterpoint.parts.views.window import Box, Interpolation, Window
 
 Pixels = Shaped[Tensor, "batch channel height width"]
 Seen = Shaped[Tensor, "batch channel _ _"]
@@ -155,30 +155,24 @@ def _by_matrices(images: Pixels, window: Window) -> Seen:
 
 
 def _one_by_one(images: Pixels, window: Window) -> Seen:
-    boxes = torch.stack([window.top, window.left, window.height, window.width], dim=1).tolist()
-    mirrored = window.mirrored.tolist()
-    seen = []
-    for image, box, mirror in zip(images, boxes, mirrored, strict=True):
-        part = _resized(_cut(image[None], *box), window)
-        seen.append(part.flip(-1) if mirror else part)
-    return torch.cat(seen)
+    pairs = zip(images, window.boxes(), strict=True)
+    return torch.cat([resample_one(image[None], box, window) for image, box in pairs])
 
 
-def _resized(part: Tensor, window: Window) -> Tensor:
-    if part.shape[-2:] == window.size:
-        return part
-    assert window.size is not None
-    return F.interpolate(part, window.size, mode=window.interpolation, antialias=True)
+def resample_one(image: Shaped[Tensor, "1 channel height width"], box: Box, window: Window) -> Seen:
+    """Give what one box shows of one image, at the window's size."""
+    part = _cut(image, box)
+    if window.size is not None and part.shape[-2:] != window.size:
+        part = F.interpolate(part, window.size, mode=window.interpolation, antialias=True)
+    return part.flip(-1) if box.mirrored else part
 
 
-def _cut(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
+def _cut(image: Tensor, box: Box) -> Tensor:
     """Cut a box out of one image, reflected where it reaches over the border."""
     tall, wide = image.shape[-2:]
-    if top >= 0 and left >= 0 and top + height <= tall and left + width <= wide:
-        return image[..., top : top + height, left : left + width]
-    places = (
-        reflect(torch.arange(start, start + length, device=image.device), of)
-        for start, length, of in ((top, height, tall), (left, width, wide))
-    )
-    rows, columns = places
+    bottom, right = box.top + box.height, box.left + box.width
+    if box.top >= 0 and box.left >= 0 and bottom <= tall and right <= wide:
+        return image[..., box.top : bottom, box.left : right]
+    rows = reflect(torch.arange(box.top, bottom, device=image.device), tall)
+    columns = reflect(torch.arange(box.left, right, device=image.device), wide)
     return image.index_select(-2, rows).index_select(-1, columns)

@@ -44,6 +44,23 @@ class Window:
             self.interpolation,
         )
 
+    def boxes(self) -> list["Box"]:
+        """Give the boxes as plain numbers, image by image."""
+        columns = (self.top, self.left, self.height, self.width, self.mirrored)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [Box(top, left, height, width, m) for top, left, height, width, m in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The window on one image, in plain numbers."""
+
+    top: int
+    left: int
+    height: int
+    width: int
+    mirrored: bool
+
 
 def whole(heights: Lengths, widths: Lengths) -> Window:
     """See the whole of every image.

@@ -1,0 +1,5 @@
+"""Pictures for people."""
+
+from counterpoint.report.contact_sheet import contact_sheet
+
+__all__ = ["contact_sheet"]
