@@ -15,12 +15,12 @@ import torch
 from bench.report import Bar, finish
 from counterpoint.data import Batches, Source
 from counterpoint.framework import Draw, contrast
+from counterpoint.framework.training import Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
 from counterpoint.training.optimisers import optimiser, rate
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.progress import ProgressLines
-from counterpoint.training.settings import Training
 
 STEPS, ROUNDS = 10, 7
 TRAINING = Training(batch=128)
@@ -59,7 +59,7 @@ def shell(model: Any, batches: Batches) -> list[float]:
 def bare(model: Any, batches: Batches) -> list[float]:
     chosen = optimiser(model, TRAINING)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        chosen, lambda step: rate(step, steps=100, warmup=TRAINING.warmup)
+        chosen, lambda step: rate(step, TRAINING, steps=100)
     )
     marks = []
     for step, (images, index) in enumerate(batches):

@@ -47,7 +47,7 @@ class LastToFirst:
     def build(self, maps):
         return self
 
-    def __call__(self, encoded, index):
+    def __call__(self, encoded, index, world):
         anchors, positives = encoded.online[0][-1], encoded.online[1][0]
         return (
             Comparison(

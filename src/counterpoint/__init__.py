@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from counterpoint.data import Source, Splits, open_data
     from counterpoint.framework import Comparison, Method, Model, PartError, contrast
+    from counterpoint.framework.training import Training
     from counterpoint.methods import METHODS, read_method, simclr, simclr_small
     from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet, ResNet, Timm
     from counterpoint.parts.extraction import Pooled, Queue
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from counterpoint.parts.views import Pipeline
     from counterpoint.pretraining import pretrain
     from counterpoint.run import Run
-    from counterpoint.training.settings import Training
 
 _HOMES = {
     "counterpoint.data": ("Source", "Splits", "open_data"),
@@ -37,7 +37,7 @@ _HOMES = {
     "counterpoint.parts.views": ("Pipeline",),
     "counterpoint.pretraining": ("pretrain",),
     "counterpoint.run": ("Run",),
-    "counterpoint.training.settings": ("Training",),
+    "counterpoint.framework.training": ("Training",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from jsonargparse import ArgumentParser
@@ -16,11 +16,11 @@ def pretrain_command(
     method: str = "simclr",
     encoder: str | None = None,
     size: int | None = None,
-    epochs: int = 100,
-    batch_size: int = 256,
-    optimiser: Literal["lars", "sgd", "adam"] = "lars",
-    lr: float = 0.3,
-    weight_decay: float = 1e-4,
+    epochs: int | None = None,
+    batch_size: int | None = None,
+    optimiser: Literal["lars", "sgd", "adam"] | None = None,
+    lr: float | None = None,
+    weight_decay: float | None = None,
     seed: int = 0,
     steps: int | None = None,
     limit: int | None = None,
@@ -31,6 +31,8 @@ def pretrain_command(
     logger: Literal["csv", "tensorboard", "wandb"] = "csv",
 ) -> None:
     """Train an encoder on images without labels.
+
+    Options that are not given are the method's own (`counterpoint methods`).
 
     Args:
         data: Folder of the images.
@@ -52,22 +54,23 @@ def pretrain_command(
         workers: Processes that read image files; one per core if not given.
         logger: Where metrics go; wandb stays offline.
     """
+    from dataclasses import replace
+
     from counterpoint.data import image_shape, open_data
-    from counterpoint.methods import named
+    from counterpoint.methods import named, training_of
     from counterpoint.pretraining import pretrain
     from counterpoint.training.loggers import logger_named
-    from counterpoint.training.settings import Training
 
-    settings = Training(
-        epochs=epochs,
-        batch=batch_size,
-        optimiser=optimiser,
-        lr=lr,
-        weight_decay=weight_decay,
-        seed=seed,
-        precision=precision,
-        compile=compile,
-    )
+    asked = {
+        "epochs": epochs,
+        "batch": batch_size,
+        "optimiser": optimiser,
+        "lr": lr,
+        "weight_decay": weight_decay,
+    }
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    own = training_of(method)
+    settings = replace(own, seed=seed, precision=precision, compile=compile, **given)
     splits = open_data(data, limit=limit)
     side = image_shape(splits.train, size=size)[-1]
     chosen = named(method, encoder=encoder, size=side)

@@ -15,12 +15,12 @@ from rich.console import Console
 
 from counterpoint.data import Files, Source, Splits, image_shape, open_data
 from counterpoint.framework import Method
+from counterpoint.framework.training import Training
 from counterpoint.methods import named
 from counterpoint.run import Run, save
 from counterpoint.training.loggers import logger_named
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.progress import ProgressLines
-from counterpoint.training.settings import Training
 from counterpoint.training.start import start_table
 
 Data = str | Path | Source | Files | Splits

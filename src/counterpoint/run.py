@@ -13,8 +13,8 @@ from counterpoint.data import Files, Source, Splits, open_data
 from counterpoint.evaluation import Representation, Result, evaluate
 from counterpoint.evaluation.representation import pixels
 from counterpoint.framework import Method, Model
+from counterpoint.framework.training import Training
 from counterpoint.methods import read_method
-from counterpoint.training.settings import Training
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -52,9 +52,9 @@ class TwoWidths:
     def build(self, maps):
         return self
 
-    def __call__(self, encoded, index):
-        (one,) = Pooled(map=0)(encoded, index)
-        (two,) = Pooled(map=1)(encoded, index)
+    def __call__(self, encoded, index, world):
+        (one,) = Pooled(map=0)(encoded, index, world)
+        (two,) = Pooled(map=1)(encoded, index, world)
         return one, two
 
 

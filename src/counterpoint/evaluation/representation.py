@@ -20,8 +20,8 @@ class Representation:
     """Images in, one vector per image out; every probe and every export goes through here."""
 
     model: Model
-    map: int = -1
-    """Which feature map; -1 is the last."""
+    map: int | None = None
+    """Which feature map, -1 is the last; None takes the last before a projection head."""
 
     @property
     def encoder(self) -> nn.Module:
@@ -49,7 +49,8 @@ class Representation:
             views = quiet.finish(quiet.cut(images.pictures(index), draw), draw)
         else:
             views = quiet(images[index], draw)
-        pooled = [maps[self.map].mean(dim=(2, 3)) for maps in self.encoder(views)]
+        probe = getattr(self.encoder, "probe", -1) if self.map is None else self.map
+        pooled = [maps[probe].mean(dim=(2, 3)) for maps in self.encoder(views)]
         return torch.cat(pooled, dim=1).float()
 
 

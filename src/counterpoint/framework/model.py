@@ -68,7 +68,7 @@ def contrast(model: Model, views: tuple[View, ...], index: Index, world: World =
     encoded = model.encode(views)
     reach = world if model.loss.needs_negatives else ALONE
     losses = []
-    for comparison in model.extraction(encoded, index):
+    for comparison in model.extraction(encoded, index, world):
         terms = model.loss(model.similarity(comparison, reach))
         mean = terms.total * (world.size / world.total(terms.count.detach()))
         losses.append(comparison.weight * mean)
@@ -98,7 +98,9 @@ def build(
             target = dry.target(blank) if isinstance(dry, Momentum) else online
             maps = tuple(tuple(tuple(m.shape[1:]) for m in view) for view in online)
         with _blame("extraction", f"maps {maps}"):
-            comparisons = extraction.build(maps)(Encoded(online, target), torch.arange(BATCH))
+            comparisons = extraction.build(maps)(
+                Encoded(online, target), torch.arange(BATCH), ALONE
+            )
             widths = _widths(comparisons)
         with _blame("similarity", f"anchors of width {widths[0]}, candidates of {widths[1]}"):
             phi = similarity.build(*widths)

@@ -1,6 +1,7 @@
 """The EMA twin of a module: MoCo's key encoder, BYOL's target."""
 
 import copy
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,8 +23,9 @@ class Momentum(nn.Module):
     0.1
     """
 
-    def __init__(self, online: nn.Module, *, decay: float) -> None:
+    def __init__(self, online: nn.Module, *, decay: float, rises: bool = False) -> None:
         super().__init__()
+        self.rises = rises
         self.online = online
         self.twin = copy.deepcopy(online).requires_grad_(requires_grad=False)
         self.decay = decay
@@ -37,11 +39,12 @@ class Momentum(nn.Module):
         return self.twin(*inputs)
 
     @torch.no_grad()
-    def step(self) -> None:
-        """Let the twin follow by one step."""
-        torch._foreach_lerp_(
-            list(self.twin.parameters()), list(self.online.parameters()), 1 - self.decay
-        )
+    def step(self, progress: float = 0.0) -> None:
+        """Let the twin follow by one step; `progress` is the share of all steps done."""
+        follow = 1 - self.decay
+        if self.rises:  # Grill et al. 2020, section 3.2: the decay rises to 1 by a cosine
+            follow *= (math.cos(math.pi * progress) + 1) / 2
+        torch._foreach_lerp_(list(self.twin.parameters()), list(self.online.parameters()), follow)
         for slow, fast in zip(self.twin.buffers(), self.online.buffers(), strict=True):
             slow.copy_(fast)
 

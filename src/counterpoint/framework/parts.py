@@ -54,7 +54,9 @@ class BuiltEncoder(Protocol):
 class BuiltExtraction(Protocol):
     """(3) M -> r^a, R^+, R^-."""
 
-    def __call__(self, encoded: Encoded, index: Index, /) -> tuple[Comparison, ...]: ...
+    def __call__(
+        self, encoded: Encoded, index: Index, world: World, /
+    ) -> tuple[Comparison, ...]: ...
 
 
 @runtime_checkable

@@ -60,12 +60,27 @@ class Encoded:
     target: tuple[Maps, ...]
 
 
+NOBODY = -1
+"""The identity of a candidate that no anchor has: a negative of every anchor."""
+
+
+def only_positive(index: Index) -> Index:
+    """Give identities for candidates that are positives of their own anchors, and nothing else.
+
+    >>> import torch
+    >>> only_positive(torch.tensor([0, 7]))
+    tensor([-2, -9])
+    """
+    return NOBODY - 1 - index
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Comparison:
     """Anchors, candidates and their identities (r^a, R^+ and R^-, in memory linear in n + m).
 
     A candidate is a positive of an anchor when their identities are equal, a negative when
     they differ, and left out when it is the anchor itself: candidate `itself + i` is anchor i.
+    A candidate whose identity is `only_positive` is nobody's negative.
     """
 
     anchors: Float[Tensor, "anchor _"]

@@ -23,6 +23,9 @@ class World(Protocol):
     @property
     def size(self) -> int: ...
 
+    @property
+    def rank(self) -> int: ...
+
     def gather(
         self, vectors: Float[Tensor, "own channel"], identity: Int64[Tensor, " own"], /
     ) -> Gathered:
@@ -42,6 +45,7 @@ class Alone:
     """
 
     size: int = 1
+    rank: int = 0
 
     def gather(
         self, vectors: Float[Tensor, "own channel"], identity: Int64[Tensor, " own"]

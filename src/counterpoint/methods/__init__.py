@@ -5,12 +5,42 @@ from pathlib import Path
 
 from counterpoint.framework import Method
 from counterpoint.framework.parts import Views
-from counterpoint.methods.simclr import simclr, simclr_small
+from counterpoint.framework.training import Training
+from counterpoint.methods import amdim as _amdim
+from counterpoint.methods import byol as _byol
+from counterpoint.methods import cmc as _cmc
+from counterpoint.methods import cpc as _cpc
+from counterpoint.methods import moco as _moco
+from counterpoint.methods import simclr as _simclr
+from counterpoint.methods import yadim as _yadim
+from counterpoint.methods.recipe import Recipe
 from counterpoint.parts import PARTS
 from counterpoint.parts.encoders import encoder_named
 from counterpoint.parts.views.pipelines import PIPELINES
 
-METHODS: dict[str, Callable[..., Method]] = {"simclr": simclr, "simclr-small": simclr_small}
+RECIPES: dict[str, Recipe] = {
+    name: recipe
+    for file in (_amdim, _cpc, _simclr, _moco, _byol, _cmc, _yadim)
+    for name, recipe in file.RECIPES.items()
+}
+"""Every method by name: as its authors' code has it, `-paper` as printed, `-small` for a CPU."""
+
+METHODS: dict[str, Callable[..., Method]] = {
+    name: recipe.compose for name, recipe in RECIPES.items()
+}
+
+simclr, simclr_small = _simclr.simclr, _simclr.simclr_small
+amdim, amdim_small = _amdim.amdim, _amdim.amdim_small
+cpc, cpc_small = _cpc.cpc, _cpc.cpc_small
+moco, moco_small = _moco.moco, _moco.moco_small
+byol, byol_small = _byol.byol, _byol.byol_small
+cmc, cmc_small = _cmc.cmc, _cmc.cmc_small
+yadim, yadim_small = _yadim.yadim, _yadim.yadim_small
+
+
+def training_of(name: str) -> Training:
+    """Give the training settings that go with a method; those of SimCLR for a .json file."""
+    return RECIPES[name].training if name in RECIPES else Training()
 
 
 def named(name: str, *, size: int, encoder: str | None = None) -> Method:
@@ -48,4 +78,26 @@ def read_method(text: str, *, parts: Mapping[str, type] | None = None) -> Method
     return Method.from_json(text, parts={**PARTS, **(parts or {})})
 
 
-__all__ = ["METHODS", "named", "read_method", "simclr", "simclr_small", "views_named"]
+__all__ = [
+    "METHODS",
+    "RECIPES",
+    "Recipe",
+    "amdim",
+    "amdim_small",
+    "byol",
+    "byol_small",
+    "cmc",
+    "cmc_small",
+    "cpc",
+    "cpc_small",
+    "moco",
+    "moco_small",
+    "named",
+    "read_method",
+    "simclr",
+    "simclr_small",
+    "training_of",
+    "views_named",
+    "yadim",
+    "yadim_small",
+]

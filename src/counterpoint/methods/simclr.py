@@ -1,6 +1,8 @@
 """SimCLR (Chen et al. 2020): section 2.3 of the paper."""
 
 from counterpoint.framework import Encoder, Method
+from counterpoint.framework.training import Training
+from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import NarrowResNet, ResNet
 from counterpoint.parts.extraction import Pooled
 from counterpoint.parts.losses import NCE
@@ -41,3 +43,15 @@ def simclr_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
         views=pipelines.simclr(size * 5 // 8, smallest=0.25, evaluation=size),
         similarity=ProjectedCosine(hidden=512, tau=0.2),
     )
+
+
+RECIPES = {
+    # google-research/simclr, README, CIFAR-10: LARS 1.0 at 512 images, 1e-4, 1,000 epochs.
+    "simclr": Recipe(
+        simclr, Training(optimiser="lars", lr=0.5, batch=512, epochs=1000, warmup=0.01)
+    ),
+    "simclr-small": Recipe(
+        simclr_small,
+        Training(optimiser="adam", lr=3e-3, batch=256, weight_decay=0.05, epochs=6),
+    ),
+}

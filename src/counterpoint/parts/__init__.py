@@ -1,9 +1,25 @@
 """The five parts of section 2, and the closed table of their names."""
 
-from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet, ResNet, Timm
-from counterpoint.parts.extraction import Pooled, Queue
-from counterpoint.parts.losses import NCE, Regression, Triplet
-from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
+from counterpoint.parts.encoders import (
+    AMDIMEncoder,
+    CPCResNet,
+    Headed,
+    MomentumEncoder,
+    NarrowResNet,
+    PerView,
+    ResNet,
+    Timm,
+)
+from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Pair, Pooled, Queue
+from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
+from counterpoint.parts.similarity import (
+    Bilinear,
+    Cosine,
+    Dot,
+    PredictedCosine,
+    ProjectedCosine,
+    ScaledDot,
+)
 from counterpoint.parts.views import (
     CentreCrop,
     ChannelSplit,
@@ -28,10 +44,10 @@ PARTS: dict[str, type] = {
         *(Pipeline, MultiView, ChannelSplit),
         *(RandomResizedCrop, Translation, HorizontalFlip, Resize, CentreCrop),
         *(ColourJitter, Greyscale, Solarise, GaussianBlur, Normalise, ColourSpace, Patches),
-        *(ResNet, NarrowResNet, Timm, MomentumEncoder),
-        *(Pooled, Queue),
-        *(Dot, ScaledDot, Cosine, Bilinear, ProjectedCosine),
-        *(NCE, Triplet, Regression),
+        *(ResNet, NarrowResNet, Timm, AMDIMEncoder, CPCResNet, MomentumEncoder, Headed, PerView),
+        *(Pooled, Compare, Pair, Context, Keys, Queue, Bank),
+        *(Dot, ScaledDot, Cosine, Bilinear, ProjectedCosine, PredictedCosine),
+        *(NCE, Penalised, Triplet, Regression),
     )
 }
 """Every name that a method's JSON may use; nothing else is ever looked up."""

@@ -102,6 +102,24 @@ class ProjectedCosine:
         return _cosine(head, self.tau, learn_tau=self.learn_tau)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedCosine:
+    """BYOL's measure: a predictor on the anchor only, then cosine (Grill et al. 2020)."""
+
+    part: ClassVar[Literal["similarity"]] = "similarity"
+
+    hidden: int = 4096  # Grill et al. 2020, section 3.2
+
+    def build(self, anchor: int, candidate: int) -> "Phi":
+        predictor = nn.Sequential(
+            nn.Linear(anchor, self.hidden),
+            nn.BatchNorm1d(self.hidden),
+            nn.ReLU(inplace=True),
+            nn.Linear(self.hidden, candidate),
+        )
+        return Phi(nn.Sequential(predictor, Unit()), Unit(), bound=1.0)
+
+
 class Phi(nn.Module):
     """A built similarity: p, q (None: the same as p), a scale and a clip."""
 

@@ -30,15 +30,18 @@ class Ranks:
     def size(self) -> int:
         return dist.get_world_size(self.group)
 
+    @property
+    def rank(self) -> int:
+        return dist.get_rank(self.group)
+
     def gather(
         self, vectors: Float[Tensor, "own channel"], identity: Int64[Tensor, " own"]
     ) -> Gathered:
         sizes = self._sizes(len(vectors), vectors.device)
-        rank = dist.get_rank(self.group)
         return Gathered(
             vectors=_Gather.apply(vectors, sizes, self.group),
             identity=_gather(identity, sizes, self.group),
-            start=sum(sizes[:rank]),
+            start=sum(sizes[: self.rank]),
         )
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:

@@ -8,7 +8,7 @@ import torch
 from timm.optim.lars import Lars
 from torch import nn
 
-from counterpoint.training.settings import Training
+from counterpoint.framework.training import Training
 
 
 def optimiser(module: nn.Module, training: Training) -> torch.optim.Optimizer:
@@ -23,7 +23,7 @@ def optimiser(module: nn.Module, training: Training) -> torch.optim.Optimizer:
         return Lars(groups, lr=lr, momentum=training.momentum)
     if training.optimiser == "sgd":
         return torch.optim.SGD(groups, lr=lr, momentum=training.momentum, nesterov=True)
-    return torch.optim.AdamW(groups, lr=lr)
+    return torch.optim.AdamW(groups, lr=lr, betas=training.betas)
 
 
 def parameter_groups(
@@ -42,13 +42,18 @@ def parameter_groups(
     ]
 
 
-def rate(step: int, *, steps: int, warmup: float) -> float:
-    """Give the share of the learning rate at a step: a line up, then a cosine down to zero.
+def rate(step: int, training: Training, *, steps: int) -> float:
+    """Give the share of the learning rate at a step: a line up, then a cosine or drops.
 
-    >>> [round(rate(step, steps=10, warmup=0.2), 2) for step in range(10)]
+    >>> [round(rate(s, Training(warmup=0.2), steps=10), 2) for s in range(10)]
     [0.5, 1.0, 1.0, 0.96, 0.85, 0.69, 0.5, 0.31, 0.15, 0.04]
+    >>> drops = Training(warmup=0, schedule="steps", drops=(0.5, 0.75), drop=0.1)
+    >>> [round(rate(s, drops, steps=8), 2) for s in range(8)]
+    [1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.01, 0.01]
     """
-    rising = int(steps * warmup)
+    rising = int(steps * training.warmup)
     if step < rising:
         return (step + 1) / rising
+    if training.schedule == "steps":
+        return training.drop ** sum(step >= round(share * steps) for share in training.drops)
     return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))

@@ -9,9 +9,9 @@ from torch import Tensor
 from counterpoint.data import Batches, Files, Source
 from counterpoint.data.batches import Batch
 from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
+from counterpoint.framework.training import Training
 from counterpoint.training.distributed import world
 from counterpoint.training.optimisers import optimiser, rate
-from counterpoint.training.settings import Training
 
 
 class Pretrainer(L.LightningModule):
@@ -58,12 +58,12 @@ class Pretrainer(L.LightningModule):
     def optimizer_step(self, *arguments: Any, **named: Any) -> None:
         super().optimizer_step(*arguments, **named)
         for twin in twins(self.model):  # once per update, also when gradients accumulate
-            twin.step()
+            twin.step(self.global_step / self.steps)
 
     def configure_optimizers(self) -> Any:
         chosen = optimiser(self.model, self.training_settings)
         schedule = torch.optim.lr_scheduler.LambdaLR(
-            chosen, lambda s: rate(s, steps=self.steps, warmup=self.training_settings.warmup)
+            chosen, lambda step: rate(step, self.training_settings, steps=self.steps)
         )
         return {
             "optimizer": chosen,

@@ -8,7 +8,7 @@ from torch import nn
 
 from counterpoint.data import Files, Source
 from counterpoint.framework import Method, Model
-from counterpoint.training.settings import Training
+from counterpoint.framework.training import Training
 
 
 def negatives(model: Model, training: Training, *, ranks: int) -> str:

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from counterpoint.framework import ALONE, Encoded
+from counterpoint.framework.records import NOBODY
 from counterpoint.parts.encoders import MomentumEncoder
 from counterpoint.parts.extraction import Pooled, Queue
 from counterpoint.parts.extraction.pooled import pooled
-from counterpoint.parts.extraction.queue import NOBODY
 from counterpoint.parts.losses.softmax import summarise
 from counterpoint.parts.similarity import Cosine
 from toy import tiny_batch, tiny_method
@@ -21,7 +21,7 @@ def maps(seed, count=3):
 def test_every_view_is_an_anchor_and_the_others_are_its_positives():
     views = (maps(0), maps(1), maps(2))
     index = torch.tensor([7, 8, 9])
-    (c,) = Pooled()(Encoded(views, views), index)
+    (c,) = Pooled()(Encoded(views, views), index, ALONE)
     assert c.anchors is c.candidates
     assert c.itself == 0
     assert c.anchor_identity.tolist() == [7, 8, 9] * 3
@@ -30,7 +30,7 @@ def test_every_view_is_an_anchor_and_the_others_are_its_positives():
 
 def test_with_a_twin_the_candidates_are_the_twins():
     online, target = (maps(0), maps(1)), (maps(2), maps(3))
-    (c,) = Pooled(pool="max")(Encoded(online, target), torch.arange(3))
+    (c,) = Pooled(pool="max")(Encoded(online, target), torch.arange(3), ALONE)
     torch.testing.assert_close(c.anchors[:3], online[0][0].amax(dim=(2, 3)))
     torch.testing.assert_close(c.candidates[3:], target[1][0].amax(dim=(2, 3)))
     assert c.itself == 0  # the twin's vector of the same view is left out
@@ -56,7 +56,7 @@ def queued():
 
 def candidates_of(model, seed):
     views, index = tiny_batch(4, seed=seed)
-    (comparison,) = model.extraction(model.encode(views), index)
+    (comparison,) = model.extraction(model.encode(views), index, ALONE)
     return comparison
 
 

@@ -1,9 +1,26 @@
 """Part (2), f: v -> M."""
 
+from counterpoint.parts.encoders.amdim import AMDIMEncoder
+from counterpoint.parts.encoders.cpc import CPC_RESNET50, CPC_RESNET101, CPC_SMALL, CPCResNet
+from counterpoint.parts.encoders.headed import Headed, PerView
 from counterpoint.parts.encoders.momentum import MomentumEncoder
 from counterpoint.parts.encoders.names import encoder_named
 from counterpoint.parts.encoders.narrow import NarrowResNet
 from counterpoint.parts.encoders.resnet import RESNETS, ResNet
 from counterpoint.parts.encoders.timm import Timm
 
-__all__ = ["RESNETS", "MomentumEncoder", "NarrowResNet", "ResNet", "Timm", "encoder_named"]
+__all__ = [
+    "CPC_RESNET50",
+    "CPC_RESNET101",
+    "CPC_SMALL",
+    "RESNETS",
+    "AMDIMEncoder",
+    "CPCResNet",
+    "Headed",
+    "MomentumEncoder",
+    "NarrowResNet",
+    "PerView",
+    "ResNet",
+    "Timm",
+    "encoder_named",
+]

@@ -18,6 +18,9 @@ class MomentumEncoder:
     of: Encoder
     decay: float = 0.999  # facebookresearch/moco, main_moco.py, --moco-m
 
+    rises: bool = False
+    """Let the decay rise to 1 by a cosine over the run (BYOL)."""
+
     def __post_init__(self) -> None:
         if not 0 <= self.decay <= 1:
             raise PartError("encoder", got=f"decay={self.decay}", needs="a share from 0 to 1")
@@ -25,4 +28,4 @@ class MomentumEncoder:
     def build(self, views: tuple[Shape, ...]) -> Momentum:
         online = self.of.build(views)
         assert isinstance(online, nn.Module)
-        return Momentum(online, decay=self.decay)
+        return Momentum(online, decay=self.decay, rises=self.rises)

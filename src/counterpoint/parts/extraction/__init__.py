@@ -1,6 +1,10 @@
 """Part (3), M -> r^a, R^+, R^-."""
 
+from counterpoint.parts.extraction.bank import Bank
+from counterpoint.parts.extraction.context import Context
+from counterpoint.parts.extraction.keys import Keys
+from counterpoint.parts.extraction.maps import Compare, Pair
 from counterpoint.parts.extraction.pooled import Pooled
 from counterpoint.parts.extraction.queue import Queue
 
-__all__ = ["Pooled", "Queue"]
+__all__ = ["Bank", "Compare", "Context", "Keys", "Pair", "Pooled", "Queue"]

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from counterpoint.framework import Comparison, Encoded, PartError
+from counterpoint.framework import Comparison, Encoded, PartError, World
 from counterpoint.framework.records import Index, Maps, Shape
 
 Pool = Literal["mean", "max", "flatten"]
@@ -41,7 +41,7 @@ class Pooled:
             )
         return self
 
-    def __call__(self, encoded: Encoded, index: Index) -> tuple[Comparison]:
+    def __call__(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison]:
         anchors = self.vectors(encoded.online)
         twin = encoded.target is not encoded.online
         candidates = self.vectors(encoded.target) if twin else anchors

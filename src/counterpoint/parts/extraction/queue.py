@@ -6,12 +6,9 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, Encoded, Extraction, PartError
+from counterpoint.framework import ALONE, Comparison, Encoded, Extraction, PartError, World
 from counterpoint.framework.parts import BuiltExtraction
-from counterpoint.framework.records import Index, Maps, Shape
-
-NOBODY = -1
-"""The identity of a queued key: no anchor has it, so that it is a negative of every anchor."""
+from counterpoint.framework.records import NOBODY, Index, Maps, Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +45,7 @@ class QueueExtraction(nn.Module):
         self.register_buffer("keys", torch.zeros(size, width))
         self.register_buffer("written", torch.zeros((), dtype=torch.int64))
 
-    def forward(self, encoded: Encoded, index: Index) -> tuple[Comparison, ...]:
+    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
         if encoded.target is encoded.online:
             raise PartError(
                 "extraction",
@@ -56,7 +53,7 @@ class QueueExtraction(nn.Module):
                 needs="keys from an encoder that moves slowly",
                 do="wrap the encoder: MomentumEncoder(of=..., decay=0.999)",
             )
-        comparisons = self.inner(encoded, index)
+        comparisons = self.inner(encoded, index, world)
         widened = tuple(self.widen(comparison) for comparison in comparisons)
         for comparison in comparisons:  # after: a key is not a negative in its own step
             self.push(comparison.candidates)
@@ -94,5 +91,5 @@ def _key_width(inner: BuiltExtraction, maps: tuple[tuple[Shape, ...], ...]) -> i
         with torch.device("meta"):
             return tuple(tuple(torch.empty(2, *shape) for shape in view) for view in maps)
 
-    (first, *_) = inner(Encoded(blank(), blank()), torch.arange(2, device="meta"))
+    (first, *_) = inner(Encoded(blank(), blank()), torch.arange(2, device="meta"), ALONE)
     return first.candidates.shape[1]

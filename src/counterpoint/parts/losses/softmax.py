@@ -5,7 +5,7 @@ the NCE family, their maximum for the triplet loss, nothing for a regression. Th
 computed tile by tile and forgotten; the backward pass computes them again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int64
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from counterpoint.framework import Scores
 from counterpoint.framework.precision import at_least_fp32
+from counterpoint.framework.records import NOBODY
 from counterpoint.parts.losses.pairs import positive_pairs
 from counterpoint.parts.losses.tiled import Job, Tiled, argmax_negatives
 from counterpoint.parts.losses.tiles import walk
@@ -50,6 +51,9 @@ def summarise(scores: Scores, *, tile: int = TILE) -> Summary:
     >>> summary.negative.exp()  # two candidates of the other image, all scores are 0
     tensor([2., 2., 2., 2.])
     """
+    if (loud := _negatives_only(scores)) is not None:
+        pairs = positives(scores)
+        return Summary(pairs.positive, pairs.anchor, summarise(loud, tile=tile).negative)
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
     safe = _bound(anchors, candidates, scores) < SAFE[anchors.dtype]
@@ -63,6 +67,9 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
     The walk only finds which candidate that is; its score is then an ordinary dot product.
     An anchor without negatives has -inf.
     """
+    if (loud := _negatives_only(scores)) is not None:
+        pairs = positives(scores)
+        return Summary(pairs.positive, pairs.anchor, hardest(loud, tile=tile).negative)
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
     best = argmax_negatives(Job(anchors.detach(), candidates.detach(), plan, scores.clip))
@@ -80,6 +87,19 @@ def positives(scores: Scores) -> Summary:
     )
     none = anchors.new_full((len(anchors),), -torch.inf)
     return Summary(_dots(anchors, candidates, anchor, candidate, scores.clip), anchor, none)
+
+
+def _negatives_only(scores: Scores) -> Scores | None:
+    """Leave out the candidates that are only ever positives; None if there are none of them."""
+    silent = scores.candidate_identity < NOBODY
+    if not bool(silent.any()):
+        return None
+    assert scores.itself is None, "only-positive candidates are never the anchors themselves"
+    return replace(
+        scores,
+        candidates=scores.candidates[~silent],
+        candidate_identity=scores.candidate_identity[~silent],
+    )
 
 
 def squash(scores: Tensor, clip: float | None) -> Tensor:

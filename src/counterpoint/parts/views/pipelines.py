@@ -48,7 +48,7 @@ def simclr(size: int, *, smallest: float = 0.08, evaluation: int | None = None) 
     )
 
 
-def moco(size: int) -> Pipeline:
+def moco(size: int, *, evaluation: int | None = None) -> Pipeline:
     """Give MoCo v2's views (Chen et al. 2020b; main_moco.py with --aug-plus).
 
     On CIFAR-10 the crop and the jitter are kept, and blur is left out as in SimCLR.
@@ -56,17 +56,17 @@ def moco(size: int) -> Pipeline:
     return Pipeline(
         (
             RandomResizedCrop(size, scale=(0.2, 1.0)),
+            HorizontalFlip(0.5),  # last in main_moco.py; it commutes with what follows here
             ColourJitter(0.4, 0.4, 0.4, 0.1, p=0.8),
             Greyscale(0.2),
             *(() if size <= 32 else (_blur(size),)),
-            HorizontalFlip(0.5),
             _normalise(size),
         ),
-        evaluation=_centre(size),
+        evaluation=_centre(evaluation or size),
     )
 
 
-def byol(size: int) -> MultiView:
+def byol(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> MultiView:
     """Give BYOL's two recipes (Grill et al. 2020, table 6: T and T').
 
     On CIFAR-10 as solo-learn's scripts/pretrain/cifar/augmentations/asymmetric.yaml: no blur.
@@ -77,7 +77,7 @@ def byol(size: int) -> MultiView:
         tuple(
             Pipeline(
                 (
-                    RandomResizedCrop(size, interpolation="bicubic"),
+                    RandomResizedCrop(size, (smallest, 1.0), interpolation="bicubic"),
                     HorizontalFlip(0.5),
                     ColourJitter(0.4, 0.4, 0.2, 0.1, p=0.8),
                     Greyscale(0.2),
@@ -86,7 +86,7 @@ def byol(size: int) -> MultiView:
                     _normalise(size),
                 ),
                 views=1,
-                evaluation=_centre(size),
+                evaluation=_centre(evaluation or size),
             )
             for blur, negative in zip(blurs, solarise, strict=True)
         )
@@ -127,7 +127,7 @@ def yadim(size: int) -> Pipeline:
     )
 
 
-def cmc(size: int) -> ChannelSplit:
+def cmc(size: int, *, evaluation: int | None = None) -> ChannelSplit:
     """Give CMC's two views: lightness and colour of one crop (HobbitLong/CMC, train_CMC.py)."""
     return ChannelSplit(
         Pipeline(
@@ -138,13 +138,13 @@ def cmc(size: int) -> ChannelSplit:
                 LAB,
             ),
             views=1,
-            evaluation=_centre(size),
+            evaluation=_centre(evaluation or size),
         ),
         channels=(1, 2),
     )
 
 
-PIPELINES: dict[str, Callable[[int], Pipeline | MultiView | ChannelSplit]] = {
+PIPELINES: dict[str, Callable[..., Pipeline | MultiView | ChannelSplit]] = {
     "amdim": amdim,
     "cpc": cpc,
     "simclr": simclr,

@@ -19,8 +19,15 @@ class Training:
     weight_decay: float = 1e-4  # google-research/simclr, README, CIFAR-10 command
     """Not for biases and norms."""
     momentum: float = 0.9  # google-research/simclr, run.py
+    betas: tuple[float, float] = (0.9, 0.999)  # torch's
+    """Of Adam."""
     warmup: float = 0.1  # Chen et al. 2020, section 2.1: 10 epochs of 100
-    """Share of all steps in which the rate grows linearly; a cosine to zero follows."""
+    """Share of all steps in which the rate grows linearly."""
+    schedule: Literal["cosine", "steps"] = "cosine"
+    """What follows: a cosine to zero, or drops."""
+    drops: tuple[float, ...] = ()
+    """Shares of the run at which the rate is multiplied by `drop`, for schedule="steps"."""
+    drop: float = 0.1
     seed: int = 0
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
     compile: bool = False

@@ -1,0 +1,88 @@
+"""AMDIM (Bachman et al. 2019): section 2.1 of the paper."""
+
+from dataclasses import replace
+
+from counterpoint.framework import Encoder, Method
+from counterpoint.framework.training import Training
+from counterpoint.methods.recipe import Recipe
+from counterpoint.parts.encoders import AMDIMEncoder
+from counterpoint.parts.extraction import Compare
+from counterpoint.parts.losses import NCE, Penalised
+from counterpoint.parts.similarity import Dot, ScaledDot
+from counterpoint.parts.views import pipelines
+
+TASK = "(-1:-2) + (-1:-3) + (-2:-2)"
+STRATEGIES = {
+    "AMDIM task": TASK,
+    "last only": "(-1:-1)",
+    "last + random": "(-1:random)",
+    "same level": "(k:k)",
+}
+"""The four rows of table 2."""
+
+DEFAULT = AMDIMEncoder()
+LARGE = {
+    32: AMDIMEncoder(width=320, rkhs=1280, depth=10),
+    64: AMDIMEncoder(width=192, rkhs=1536, depth=8),
+    128: AMDIMEncoder(width=320, rkhs=2560, depth=10),
+}  # pytorch-lightning-bolts 0.2, the paper's code
+SMALL = AMDIMEncoder(width=32, rkhs=256, depth=2)
+
+
+def amdim(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
+    """Compose AMDIM: two views that share a flip, three maps, each place of them, NCE.
+
+    >>> print(amdim())
+    (1) views      flip 0.5 -> 2 x (translate 4 p 0.8 -> jitter 0.4/0.4/0.4/0.2 p 0.8 -> grey 0.25 -> normalise)
+    (2) encoder    AMDIMEncoder(width=128, rkhs=1024, depth=3)
+    (3) extraction (-1:-2) + (-1:-3) + (-2:-2), one place
+    (4) similarity ScaledDot(clip=20.0)
+    (5) loss       Penalised(of=NCE(numerator='each', denominator='own', average='anchors'), weight=0.05)
+    """  # noqa: E501 (one row is one line)
+    return Method(
+        views=pipelines.amdim(size),
+        encoder=encoder,
+        extraction=Compare.parse(TASK),
+        similarity=ScaledDot(clip=20.0),
+        loss=Penalised(of=NCE()),
+    )
+
+
+def amdim_paper(*, size: int = 32) -> Method:
+    """Compose AMDIM as the paper prints it: a flip for each view, a plain dot product, equation 2.
+
+    The sum of equation 2 with its sign put right (docs/paper.md, row 1).
+    """
+    return amdim(LARGE[size], size=size).swap(
+        views=pipelines.amdim(size, shared_flip=False), similarity=Dot(), loss=NCE()
+    )
+
+
+def amdim_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
+    """Compose AMDIM for minutes on two cores: its encoder at a quarter of the width."""
+    return amdim(encoder, size=size)
+
+
+# amdim-public, train.py and task_self_supervised.py: 2e-4 at 200 images, 500 updates of warm-up,
+# a fifth at 250 and 280 of 300 epochs.
+REFERENCE = Training(
+    optimiser="adam",
+    betas=(0.8, 0.999),
+    batch=200,
+    lr=2e-4 * 256 / 200,
+    weight_decay=1e-5,
+    epochs=300,
+    warmup=500 / (300 * 225),
+    schedule="steps",
+    drops=(250 / 300, 280 / 300),
+    drop=0.2,
+)
+
+RECIPES = {
+    "amdim": Recipe(amdim, REFERENCE),
+    # pytorch-lightning-bolts 0.2: no warm-up, no drops.
+    "amdim-paper": Recipe(amdim_paper, replace(REFERENCE, warmup=0, drops=())),
+    "amdim-small": Recipe(
+        amdim_small, replace(REFERENCE, batch=256, lr=1e-3, epochs=6, warmup=0.1, schedule="cosine")
+    ),
+}

@@ -1,0 +1,53 @@
+"""MoCo v2 (Chen et al. 2020b): a momentum twin and a queue of its keys."""
+
+from counterpoint.framework import Encoder, Method
+from counterpoint.framework.training import Training
+from counterpoint.methods.recipe import Recipe
+from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, ResNet
+from counterpoint.parts.extraction import Keys, Queue
+from counterpoint.parts.losses import NCE
+from counterpoint.parts.similarity import Cosine
+from counterpoint.parts.views import pipelines
+
+DEFAULT = ResNet("resnet50")
+SMALL = NarrowResNet()
+
+
+def moco(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
+    """Compose MoCo v2: queries against the keys of a slow twin, and a queue of older keys.
+
+    >>> print(moco().extraction)
+    Queue(of=Keys(map=-1, pool='mean'), size=65536)
+    """
+    return Method(
+        views=pipelines.moco(size),
+        encoder=MomentumEncoder(of=Headed(of=encoder, out=128, hidden=2048), decay=0.999),
+        extraction=Queue(of=Keys(), size=65_536),
+        similarity=Cosine(tau=0.2),  # main_moco.py --moco-t 0.2
+        loss=NCE(),
+    )
+
+
+def moco_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
+    """Compose MoCo v2 for minutes on two cores: a shorter queue and a quicker twin.
+
+    A run of some hundred steps needs a twin that follows within tens of steps.
+    """
+    return moco(encoder, size=size).swap(
+        views=pipelines.moco(size * 5 // 8, evaluation=size),
+        encoder=MomentumEncoder(of=Headed(of=encoder, out=128, hidden=512), decay=0.99),
+        extraction=Queue(of=Keys(), size=4096),
+    )
+
+
+RECIPES = {
+    # main_moco.py: SGD 0.03 at 256 images, weight decay 1e-4, 200 epochs, --cos, no warm-up.
+    "moco": Recipe(
+        moco,
+        Training(optimiser="sgd", lr=0.03, batch=256, weight_decay=1e-4, epochs=200, warmup=0),
+    ),
+    "moco-small": Recipe(
+        moco_small,
+        Training(optimiser="adam", lr=3e-3, batch=256, weight_decay=0.05, epochs=5),
+    ),
+}

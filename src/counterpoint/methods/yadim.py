@@ -1,0 +1,69 @@
+"""YADIM: section 3 of the paper, designed by choosing parts."""
+
+from dataclasses import replace
+
+from counterpoint.framework import Encoder, Method
+from counterpoint.framework.training import Training
+from counterpoint.methods.amdim import LARGE
+from counterpoint.methods.recipe import Recipe
+from counterpoint.parts.encoders import AMDIMEncoder
+from counterpoint.parts.extraction import Compare, Pooled
+from counterpoint.parts.losses import NCE
+from counterpoint.parts.similarity import Cosine, Dot, ScaledDot
+from counterpoint.parts.views import pipelines
+
+SMALL = AMDIMEncoder(width=32, rkhs=256, depth=2)
+
+
+def yadim(encoder: Encoder = LARGE[32], *, size: int = 32) -> Method:
+    """Compose YADIM: two views as patches, their vectors as one map, compared at the last level.
+
+    The paper does not say how the vectors of patches become anchors and positives. Here a drawn
+    place of one view is the anchor and every place of the other view a positive, as AMDIM has it
+    for maps: docs/decisions/0012-reading-yadim.md.
+    """
+    return Method(
+        views=pipelines.yadim(size),
+        encoder=encoder,
+        extraction=Compare.parse("(-1:-1)"),
+        similarity=Dot(),  # section 3.3: a dot product without any extra parameter
+        loss=NCE(),
+    )
+
+
+def yadim_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
+    """Compose YADIM for minutes on two cores: a narrow encoder, scores divided by sqrt(d).
+
+    Dots of 256 channels are large at the start; divided, the first steps do not saturate.
+    """
+    return yadim(encoder, size=size).swap(similarity=ScaledDot(clip=20.0))
+
+
+def yadim_pooled(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
+    """Compose the other reading: the mean of all patches is the one vector of a view."""
+    return yadim(encoder, size=size).swap(extraction=Pooled(), similarity=Cosine(tau=0.2))
+
+
+def yadim_all_places(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
+    """Compose the third reading: every place is an anchor, not only a drawn one."""
+    return yadim_small(encoder, size=size).swap(extraction=Compare.parse("(-1:-1)", anchors="all"))
+
+
+# The paper gives no rate, only a grid around AMDIM's 2e-4.
+REFERENCE = Training(
+    optimiser="adam",
+    betas=(0.8, 0.999),
+    batch=200,
+    lr=2e-4 * 256 / 200,
+    weight_decay=1e-5,
+    epochs=300,
+    warmup=0.01,
+)
+FEW = replace(REFERENCE, batch=128, lr=1e-3, epochs=4, warmup=0.1)
+
+RECIPES = {
+    "yadim": Recipe(yadim, REFERENCE),
+    "yadim-small": Recipe(yadim_small, FEW),
+    "yadim-pooled": Recipe(yadim_pooled, FEW),
+    "yadim-all-places": Recipe(yadim_all_places, FEW),
+}

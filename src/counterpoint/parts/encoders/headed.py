@@ -1,0 +1,99 @@
+"""Encoders around encoders: a projection head as the last map, and an encoder for each view."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from counterpoint.framework import Encoder, PartError
+from counterpoint.framework.parts import BuiltEncoder
+from counterpoint.framework.records import Maps, Shape, View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headed:
+    """Another encoder with a projection head behind it, whose output is one more, last map.
+
+    MoCo, BYOL and CMC compare the output of a head that belongs to the encoder: it has a
+    momentum twin, and a queue or a bank keeps what it gave. What is evaluated is the map before.
+    """
+
+    part: ClassVar[Literal["encoder"]] = "encoder"
+
+    of: Encoder
+    out: int = 128
+    hidden: int | None = None
+    """Width of the hidden layer; None has none: one linear map, as in CMC and MoCo v1."""
+    norm: bool = False
+    """Batch norm in the hidden layer (BYOL); MoCo v2 has none."""
+
+    def build(self, views: tuple[Shape, ...]) -> "HeadedEncoder":
+        encoder = self.of.build(views)
+        assert isinstance(encoder, nn.Module)
+        with torch.device("meta"):
+            dry = self.of.build(views)
+            width = dry(tuple(torch.empty(2, *shape) for shape in views))[0][-1].shape[1]
+        return HeadedEncoder(encoder, head(width, self.hidden, self.out, norm=self.norm))
+
+
+class HeadedEncoder(nn.Module):
+    """A built encoder and its head."""
+
+    probe = -2
+    """The map that is evaluated: the last before the head."""
+
+    def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
+        super().__init__()
+        self.encoder, self.head = encoder, head
+        self.backbone = getattr(encoder, "backbone", encoder)
+
+    def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
+        every: tuple[Maps, ...] = self.encoder(views)
+        pooled = [maps[-1].mean(dim=(2, 3)) for maps in every]
+        projected = self.head(torch.cat(pooled)).split([len(vectors) for vectors in pooled])
+        return tuple(
+            (*maps, vectors[:, :, None, None])
+            for maps, vectors in zip(every, projected, strict=True)
+        )
+
+
+def head(width: int, hidden: int | None, out: int, *, norm: bool) -> nn.Module:
+    """Make a head: linear, or linear, batch norm perhaps, ReLU, linear."""
+    if hidden is None:
+        return nn.Linear(width, out)
+    between = [nn.BatchNorm1d(hidden)] if norm else []
+    return nn.Sequential(
+        nn.Linear(width, hidden), *between, nn.ReLU(inplace=True), nn.Linear(hidden, out)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerView:
+    """An encoder for each view, for views that differ in kind (CMC)."""
+
+    part: ClassVar[Literal["encoder"]] = "encoder"
+
+    of: tuple[Encoder, ...]
+
+    def build(self, views: tuple[Shape, ...]) -> "PerViewEncoder":
+        if len(views) != len(self.of):
+            raise PartError(
+                "encoder",
+                got=f"{len(self.of)} encoders for {len(views)} views",
+                needs="one for each view",
+            )
+        return PerViewEncoder([one.build((v,)) for one, v in zip(self.of, views, strict=True)])
+
+
+class PerViewEncoder(nn.Module):
+    """Built encoders, one for each view."""
+
+    def __init__(self, encoders: list[BuiltEncoder]) -> None:
+        super().__init__()
+        self.encoders = nn.ModuleList(e for e in encoders if isinstance(e, nn.Module))
+        self.probe = getattr(encoders[0], "probe", -1)
+
+    def forward(self, views: tuple[Tensor, ...]) -> tuple[Maps, ...]:
+        pairs = zip(self.encoders, views, strict=True)
+        return tuple(encoder((view,))[0] for encoder, view in pairs)

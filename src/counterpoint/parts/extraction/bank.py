@@ -1,0 +1,110 @@
+"""A bank over the whole data set: one remembered vector for every sample and view (CMC)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from counterpoint.framework import Comparison, Encoded, PartError, World
+from counterpoint.framework.randomness import philox
+from counterpoint.framework.records import Index, Shape, only_positive
+from counterpoint.parts.extraction.pooled import pooled
+
+DRAW_KEY = (0x62616E6B, 0)  # "bank": a stream of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bank:
+    """Each view is compared with what the bank remembers of the other view.
+
+    The positive is the sample's own entry, the negatives are entries drawn from the whole data
+    set; entries follow with momentum, after scoring (HobbitLong/CMC, NCE/NCEAverage.py).
+    """
+
+    part: ClassVar[Literal["extraction"]] = "extraction"
+
+    samples: int
+    """How many samples the data set has."""
+    negatives: int = 16_384  # HobbitLong/CMC, train_CMC.py, --nce_k
+    momentum: float = 0.5  # HobbitLong/CMC, train_CMC.py, --nce_m
+    map: int = -1
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.negatives < 1 or not 0 <= self.momentum < 1:
+            raise PartError(
+                "extraction",
+                got=f"{self.samples=}, {self.negatives=}, {self.momentum=}",
+                needs="at least one sample and one negative, and a momentum from 0 to below 1",
+            )
+
+    def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "BankExtraction":
+        if len(maps) != 2:
+            raise PartError("extraction", got=f"{len(maps)} views", needs="two, to compare")
+        return BankExtraction(self, maps[0][self.map][0])
+
+
+class BankExtraction(nn.Module):
+    """The bank as a buffer, the same on all ranks: (view, sample, channel), of unit length."""
+
+    entries: Tensor
+    steps: Tensor
+
+    def __init__(self, settings: Bank, width: int) -> None:
+        super().__init__()
+        self.settings = settings
+        start = F.normalize(torch.randn(2, settings.samples, width), dim=2)
+        self.register_buffer("entries", start)
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
+        if not index.is_meta and int(index.max()) >= self.settings.samples:
+            raise PartError(
+                "extraction",
+                got=f"sample {int(index.max())} in a bank of {self.settings.samples}",
+                needs="as many entries as the data set has samples",
+                do=f"set Bank(samples=...) to more than {int(index.max())}",
+            )
+        vectors = [pooled(maps[self.settings.map], "mean") for maps in encoded.online]
+        drawn = self.drawn(world, index)
+        found = tuple(
+            self._comparison(anchors, other, index, drawn)
+            for anchors, other in ((vectors[0], 1), (vectors[1], 0))
+        )
+        self.remember(vectors, index, world)
+        return found
+
+    def _comparison(self, anchors: Tensor, other: int, index: Index, drawn: Index) -> Comparison:
+        entries = self.entries[other]
+        chosen = torch.cat([entries[index], entries[drawn]]).to(anchors)
+        identity = only_positive(index)
+        return Comparison(
+            anchors=anchors,
+            candidates=chosen,
+            anchor_identity=identity,
+            candidate_identity=torch.cat([identity, drawn]),
+        )
+
+    def drawn(self, world: World, like: Index) -> Index:
+        """Draw this rank's share of the negatives: together they are those of one process."""
+        every = torch.arange(self.settings.negatives, device=like.device)
+        own = every.tensor_split(world.size)[world.rank]
+        if like.is_meta:
+            return own
+        zero = torch.zeros_like(own)
+        words = philox((own, zero, zero + self.steps.to(own.device), zero), DRAW_KEY)
+        return ((words[0] << 21) ^ words[1]) % self.settings.samples
+
+    @torch.no_grad()
+    def remember(self, vectors: list[Tensor], index: Index, world: World) -> None:
+        """Move the entries of all ranks' samples towards what was just seen."""
+        if not self.training or self.entries.is_meta:
+            return
+        keep = self.settings.momentum
+        for view, mine in enumerate(vectors):
+            gathered = world.gather(F.normalize(mine.detach(), dim=1), index)
+            seen, who = gathered.vectors.to(self.entries), gathered.identity
+            moved = keep * self.entries[view, who] + (1 - keep) * seen
+            self.entries[view, who] = F.normalize(moved, dim=1)
+        self.steps += 1

@@ -1,0 +1,173 @@
+"""Feature maps against feature maps, written as in the paper: (-1:-2) + (-1:-3) + (-2:-2)."""
+
+import re
+from dataclasses import dataclass
+from itertools import permutations
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from counterpoint.framework import Comparison, Encoded, PartError, World
+from counterpoint.framework.randomness import philox
+from counterpoint.framework.records import Index, Maps, Shape
+
+PAIR = re.compile(r"\(\s*(-\d+|k)\s*:\s*(-\d+|k|random)\s*\)")
+STEP_KEY = (0x6D617073, 0)  # "maps": a stream of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Anchors from one map, candidates from another; -1 is the last."""
+
+    anchor: int
+    candidate: int | Literal["random"]
+    """random: another map in every step, the same on all ranks."""
+
+    def __str__(self) -> str:
+        return f"({self.anchor}:{self.candidate})"
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Anchors are vectors of one map, candidates all vectors of a map of another view.
+
+    The identity is the image: every place of an image's map is a positive of its anchors, every
+    place of other images a negative. Both views are anchors in turn and count half.
+
+    >>> Compare.parse("(-1:-2) + (-1:-3) + (-2:-2)").pairs[0]
+    Pair(anchor=-1, candidate=-2)
+    >>> print(Compare.parse("(-1:random)"))
+    (-1:random), one place
+    """
+
+    part: ClassVar[Literal["extraction"]] = "extraction"
+
+    pairs: tuple[Pair, ...]
+    """Empty compares every map with itself: (k:k), "same level"."""
+    anchors: Literal["one", "all"] = "one"
+    """one: a place drawn for each image (amdim-public); all: every place."""
+    width: int | None = None
+    """Bring all maps to this width by learned 1x1 maps; None does so only where they differ,
+    to the width of the last."""
+
+    @classmethod
+    def parse(
+        cls, text: str, *, anchors: Literal["one", "all"] = "one", width: int | None = None
+    ) -> "Compare":
+        """Read a strategy as the paper writes it; (k:k) and "same level" are the same."""
+        text = text.replace("same level", "(k:k)")
+        found = [PAIR.fullmatch(part.strip()) for part in text.split("+")]
+        if not all(found):
+            raise PartError(
+                "extraction",
+                got=repr(text),
+                needs="pairs like (-1:-2) + (-1:-3), (-1:random) or (k:k)",
+            )
+        named = [match.groups() for match in found if match]
+        pairs = tuple(
+            Pair(int(a), "random" if b == "random" else int(b)) for a, b in named if a != "k"
+        )
+        if len(pairs) not in (0, len(named)):
+            raise PartError("extraction", got=repr(text), needs="(k:k) alone")
+        return cls(pairs, anchors, width)
+
+    def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "MapExtraction":
+        if len(maps) < 2:
+            raise PartError(
+                "extraction",
+                got=f"{len(maps)} view of each image",
+                needs="at least two: candidates are another view's",
+                do="set views=2 in the pipeline",
+            )
+        count = len(maps[0])
+        every = tuple(Pair(-k, -k) for k in range(1, count + 1))
+        pairs = self.pairs or every
+        used = {p.anchor for p in pairs} | {p.candidate for p in pairs if p.candidate != "random"}
+        if any(p.candidate == "random" for p in pairs):
+            used |= {-k for k in range(1, count + 1)}
+        levels = sorted(level for level in used if isinstance(level, int))
+        if levels[0] < -count or levels[-1] > -1:
+            raise PartError(
+                "extraction", got=f"{self} of {count} maps", needs=f"maps from {-count} to -1"
+            )
+        widths = {level: maps[0][level][0] for level in levels}
+        return MapExtraction(self, pairs, widths, count)
+
+    def __str__(self) -> str:
+        text = " + ".join(map(str, self.pairs)) or "(k:k)"
+        width = "" if self.width is None else f", width {self.width}"
+        return f"{text}, {self.anchors} place{'s' if self.anchors == 'all' else ''}{width}"
+
+
+class MapExtraction(nn.Module):
+    """The learned 1x1 maps, and a counter of steps that places and random maps are drawn by."""
+
+    steps: Tensor
+
+    def __init__(
+        self, settings: Compare, pairs: tuple[Pair, ...], widths: dict[int, int], count: int
+    ) -> None:
+        super().__init__()
+        self.pairs, self.count, self.one = pairs, count, settings.anchors == "one"
+        same = len(set(widths.values())) == 1 and settings.width in (None, *widths.values())
+        width = settings.width or widths[max(widths)]
+        self.bring = nn.ModuleDict(
+            {str(k): nn.Identity() if same else nn.Linear(w, width) for k, w in widths.items()}
+        )
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison, ...]:
+        views = range(len(encoded.online))
+        directions = list(permutations(views, 2))
+        found = []
+        for number, pair in enumerate(self.pairs):
+            level = self._level(pair, number)
+            for a, b in directions:
+                anchors, who = self._anchors(encoded.online[a], pair.anchor, index, number)
+                candidates = self._vectors(encoded.target[b], level)
+                places = len(candidates) // len(index)
+                found.append(
+                    Comparison(
+                        anchors=anchors,
+                        candidates=candidates,
+                        anchor_identity=who,
+                        candidate_identity=index.repeat_interleave(places),
+                        weight=1 / len(views) / (len(views) - 1),
+                    )
+                )
+        if self.training and not self.steps.is_meta:
+            self.steps += 1
+        return tuple(found)
+
+    def _vectors(self, maps: Maps, level: int) -> Float[Tensor, "vector channel"]:
+        """List all vectors of a map: the places of the first image, then of the second, ..."""
+        vectors: Tensor = self.bring[str(level)](maps[level].flatten(2).mT.flatten(0, 1))
+        return vectors
+
+    def _anchors(self, maps: Maps, level: int, index: Index, number: int) -> tuple[Tensor, Index]:
+        places = maps[level].shape[2] * maps[level].shape[3]
+        if not self.one or places == 1:
+            return self._vectors(maps, level), index.repeat_interleave(places)
+        place = self._draw(index, number) % places
+        rows = torch.arange(len(index), device=index.device)
+        chosen = maps[level].flatten(2)[rows, :, place]
+        vectors: Tensor = self.bring[str(level)](chosen)
+        return vectors, index
+
+    def _level(self, pair: Pair, number: int) -> int:
+        if pair.candidate != "random":
+            return pair.candidate
+        if self.steps.is_meta:
+            return -1
+        return -1 - int(self._draw(torch.zeros(1, dtype=torch.int64), number)[0] % self.count)
+
+    def _draw(self, index: Index, number: int) -> Index:
+        """Draw a whole number for each sample: a function of it, the step and the pair."""
+        if index.is_meta or self.steps.is_meta:
+            return torch.zeros_like(index)
+        step = self.steps.to(index.device).expand_as(index)
+        low, high = index & 0xFFFFFFFF, (index >> 32) & 0xFFFFFFFF
+        words = philox((low, high, step, torch.full_like(index, number)), STEP_KEY)
+        return words[0]

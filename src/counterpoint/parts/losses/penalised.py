@@ -1,0 +1,56 @@
+"""A loss that also keeps scores small: AMDIM's regulariser."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from counterpoint.framework import Loss, Scores, Terms
+from counterpoint.framework.parts import BuiltLoss
+from counterpoint.framework.precision import at_least_fp32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Penalised:
+    r"""Another loss, plus a share of the mean squared score before the clip.
+
+    $$ L + w \, \frac{1}{n m} \sum_{ij} s_{ij}^2, \quad
+       \sum_{ij} \langle a_i, c_j \rangle^2 = \langle A^T A, C^T C \rangle, $$
+
+    so that the n x m scores are not needed for it.
+    """
+
+    part: ClassVar[Literal["loss"]] = "loss"
+
+    of: Loss
+    weight: float = 5e-2  # amdim-public, costs.py; 4e-2 in an earlier version
+
+    def build(self, bound: float | None) -> "BuiltPenalised":
+        return BuiltPenalised(self.of.build(bound), self.weight)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltPenalised:
+    """The loss inside, and the weight of the penalty."""
+
+    of: BuiltLoss
+    weight: float
+
+    @property
+    def needs_negatives(self) -> bool:
+        return self.of.needs_negatives
+
+    def __call__(self, scores: Scores) -> Terms:
+        terms = self.of(scores)
+        squares = mean_squares(at_least_fp32(scores.anchors), at_least_fp32(scores.candidates))
+        return Terms(terms.total + self.weight * squares, terms.count)
+
+
+def mean_squares(anchors: Tensor, candidates: Tensor) -> Tensor:
+    """Sum over anchors of the mean squared score with all candidates.
+
+    >>> mean_squares(torch.eye(2), torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor(10.)
+    """
+    return torch.sum((anchors.mT @ anchors) * (candidates.mT @ candidates)) / len(candidates)
