@@ -8,8 +8,10 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.framework import Gathered
-from counterpoint.parts.losses import NCE, Regression, Triplet
-from counterpoint.parts.similarity import Bilinear, Cosine, ScaledDot
+from counterpoint.parts.encoders import Headed, MomentumEncoder
+from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Queue
+from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
+from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ScaledDot
 from counterpoint.training.distributed import Ranks
 from toy import LastToFirst, TinyEncoder, tiny_batch, tiny_method
 
@@ -23,6 +25,30 @@ METHODS = {
     "triplet": tiny_method(loss=Triplet(margin=0.5)),
     "regression": tiny_method(similarity=Cosine(tau=1.0), loss=Regression()),
     "wide": tiny_method(encoder=TinyEncoder(widths=(8, 16))),
+    # The seven methods without batch norm, on encoders of a few weights.
+    "amdim": tiny_method(
+        extraction=Compare.parse("(-1:-2) + (-2:-2)"),
+        similarity=ScaledDot(),
+        loss=Penalised(of=NCE()),
+    ),
+    "cpc": tiny_method(extraction=Context(target=4, hidden=3, blocks=2), similarity=Dot()),
+    "simclr": tiny_method(similarity=Cosine(tau=0.5)),
+    "moco": tiny_method(
+        encoder=MomentumEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7)),
+        extraction=Queue(of=Keys(), size=60),
+        similarity=Cosine(tau=0.2),
+    ),
+    "byol": tiny_method(
+        encoder=MomentumEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7)),
+        similarity=Cosine(tau=1.0),
+        loss=Regression(),
+    ),
+    "cmc": tiny_method(
+        encoder=Headed(of=TinyEncoder(), out=5),
+        extraction=Bank(samples=1100, negatives=13),
+        similarity=Cosine(tau=0.07),
+    ),
+    "yadim": tiny_method(extraction=Compare.parse("(-1:-1)"), similarity=Dot()),
 }
 
 
@@ -48,19 +74,19 @@ def model_of(method):
 def whole(method, count):
     """Loss and gradients of one process with all images."""
     model = model_of(method)
+    model(*tiny_batch(count, seed=1))  # what a queue or a bank remembers
     loss = model(*tiny_batch(count))
     loss.backward()
-    return loss.detach(), gradients(model)
+    return loss.detach(), gradients(model), memory(model)
 
 
 def share(method, count, world, rank, *, ddp):
     """Mean loss and gradients over the ranks of a group, each with its share of the images."""
     model = model_of(method)
-    views, index = tiny_batch(count)
-    # tensor_split gives the first ranks one image more: the uneven last batch.
-    mine = [view.tensor_split(world.size)[rank] for view in views]
+    with torch.no_grad():
+        model(*own(count, world, rank, seed=1), world)
     wrapped = DistributedDataParallel(model, process_group=world.group) if ddp else model
-    loss = wrapped(tuple(mine), index.tensor_split(world.size)[rank], world)
+    loss = wrapped(*own(count, world, rank), world)
     loss.backward()
     mean = loss.detach() / world.size
     dist.all_reduce(mean, group=world.group)
@@ -69,17 +95,35 @@ def share(method, count, world, rank, *, ddp):
         for gradient in found.values():
             gradient.div_(world.size)
             dist.all_reduce(gradient, group=world.group)
-    return mean, found
+    return mean, found, memory(model)
+
+
+def own(count, world, rank, seed=0):
+    """A rank's share; tensor_split gives the first ranks one image more: the uneven last batch."""
+    views, index = tiny_batch(count, seed=seed)
+    mine = tuple(view.tensor_split(world.size)[rank] for view in views)
+    return mine, index.tensor_split(world.size)[rank]
 
 
 def gradients(model):
-    return {name: p.grad.clone() for name, p in model.named_parameters()}
+    return {name: p.grad.clone() for name, p in model.named_parameters() if p.requires_grad}
+
+
+def memory(model):
+    """What the extraction remembers: the queue or the bank."""
+    return (
+        {name: b.double() for name, b in model.extraction.named_buffers()}
+        if isinstance(model.extraction, torch.nn.Module)
+        else {}
+    )
 
 
 def error(method, count, world, rank, *, ddp):
     """Largest difference between one process and many, relative to the largest gradient."""
-    loss, exact = whole(method, count)
-    mean, found = share(method, count, world, rank, ddp=ddp)
+    loss, exact, remembered = whole(method, count)
+    mean, found, kept = share(method, count, world, rank, ddp=ddp)
+    for name, buffer in remembered.items():  # the same on every rank as in one process
+        torch.testing.assert_close(kept[name], buffer, atol=1e-12, rtol=0)
     scale = max(g.abs().max().item() for g in exact.values())
     worst = max((exact[name] - found[name]).abs().max().item() for name in exact)
     return max(worst / scale, abs((loss - mean) / loss).item())

@@ -53,7 +53,7 @@ def amdim_paper(*, size: int = 32) -> Method:
 
     The sum of equation 2 with its sign put right (docs/paper.md, row 1).
     """
-    return amdim(LARGE[size], size=size).swap(
+    return amdim(LARGE.get(size, LARGE[128]), size=size).swap(
         views=pipelines.amdim(size, shared_flip=False), similarity=Dot(), loss=NCE()
     )
 

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Int64
 from torch import Tensor, nn
 
 from counterpoint.framework import Comparison, Encoded, PartError, World
@@ -12,6 +13,7 @@ from counterpoint.framework.randomness import philox
 from counterpoint.framework.records import Index, Shape, only_positive
 from counterpoint.parts.extraction.pooled import pooled
 
+Drawn = Int64[Tensor, " drawn"]
 DRAW_KEY = (0x62616E6B, 0)  # "bank": a stream of its own
 
 
@@ -75,7 +77,7 @@ class BankExtraction(nn.Module):
         self.remember(vectors, index, world)
         return found
 
-    def _comparison(self, anchors: Tensor, other: int, index: Index, drawn: Index) -> Comparison:
+    def _comparison(self, anchors: Tensor, other: int, index: Index, drawn: Drawn) -> Comparison:
         entries = self.entries[other]
         chosen = torch.cat([entries[index], entries[drawn]]).to(anchors)
         identity = only_positive(index)
@@ -86,7 +88,7 @@ class BankExtraction(nn.Module):
             candidate_identity=torch.cat([identity, drawn]),
         )
 
-    def drawn(self, world: World, like: Index) -> Index:
+    def drawn(self, world: World, like: Index) -> Drawn:
         """Draw this rank's share of the negatives: together they are those of one process."""
         every = torch.arange(self.settings.negatives, device=like.device)
         own = every.tensor_split(world.size)[world.rank]

@@ -1,12 +1,12 @@
 """Feature maps against feature maps, written as in the paper: (-1:-2) + (-1:-3) + (-2:-2)."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import ClassVar, Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from counterpoint.framework import Comparison, Encoded, PartError, World
@@ -139,14 +139,24 @@ class MapExtraction(nn.Module):
                 )
         if self.training and not self.steps.is_meta:
             self.steps += 1
-        return tuple(found)
+        return (self._touched(found[0]), *found[1:])
+
+    def _touched(self, comparison: Comparison) -> Comparison:
+        """Let every 1x1 map be in the graph, also in a step that draws another: DDP needs it."""
+        weights = list(self.bring.parameters())
+        if not weights:
+            return comparison
+        nothing = torch.stack([weight.sum() for weight in weights]).sum() * 0
+        return replace(comparison, anchors=comparison.anchors + nothing)
 
     def _vectors(self, maps: Maps, level: int) -> Float[Tensor, "vector channel"]:
         """List all vectors of a map: the places of the first image, then of the second, ..."""
         vectors: Tensor = self.bring[str(level)](maps[level].flatten(2).mT.flatten(0, 1))
         return vectors
 
-    def _anchors(self, maps: Maps, level: int, index: Index, number: int) -> tuple[Tensor, Index]:
+    def _anchors(
+        self, maps: Maps, level: int, index: Index, number: int
+    ) -> tuple[Float[Tensor, "anchor channel"], Int64[Tensor, " anchor"]]:
         places = maps[level].shape[2] * maps[level].shape[3]
         if not self.one or places == 1:
             return self._vectors(maps, level), index.repeat_interleave(places)

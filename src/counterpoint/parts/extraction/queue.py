@@ -13,7 +13,7 @@ from counterpoint.framework.records import NOBODY, Index, Maps, Shape
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """Widen the candidates of another extraction by the last `size` keys of this rank.
+    """Widen the candidates of another extraction by the last `size` keys of all ranks.
 
     Keys come from the momentum twin: a queue of vectors from an encoder that moves with every
     step would hold the past of another encoder (He et al. 2019, section 3.1).
@@ -34,7 +34,7 @@ class Queue:
 
 
 class QueueExtraction(nn.Module):
-    """The queue as buffers, so that a checkpoint has it."""
+    """The queue as buffers, the same on all ranks, so that any rank's checkpoint has it."""
 
     keys: Tensor
     written: Tensor
@@ -54,15 +54,16 @@ class QueueExtraction(nn.Module):
                 do="wrap the encoder: MomentumEncoder(of=..., decay=0.999)",
             )
         comparisons = self.inner(encoded, index, world)
-        widened = tuple(self.widen(comparison) for comparison in comparisons)
+        widened = tuple(self.widen(comparison, world) for comparison in comparisons)
         for comparison in comparisons:  # after: a key is not a negative in its own step
-            self.push(comparison.candidates)
+            self.push(comparison, world)
         return widened
 
-    def widen(self, comparison: Comparison) -> Comparison:
-        """Put the queued keys behind the candidates."""
+    def widen(self, comparison: Comparison, world: World) -> Comparison:
+        """Put this rank's share of the queue behind the candidates: the ranks gather them all."""
         queued = self.keys if self.keys.is_meta else self.keys[: int(self.written)]
-        old = queued.to(comparison.candidates, copy=True)  # the buffer is about to change
+        mine = queued.tensor_split(world.size)[world.rank]
+        old = mine.to(comparison.candidates, copy=True)  # the buffer is about to change
         nobody = comparison.candidate_identity.new_full((len(old),), NOBODY)
         return Comparison(
             anchors=comparison.anchors,
@@ -74,11 +75,12 @@ class QueueExtraction(nn.Module):
         )
 
     @torch.no_grad()
-    def push(self, keys: Tensor) -> None:
-        """Write keys over the oldest ones."""
+    def push(self, comparison: Comparison, world: World) -> None:
+        """Write the keys of all ranks over the oldest ones."""
         if not self.training or self.keys.is_meta:
             return
-        newest = keys[-self.size :].to(self.keys)
+        gathered = world.gather(comparison.candidates.detach(), comparison.candidate_identity)
+        newest = gathered.vectors[-self.size :].to(self.keys)
         place = (self.written + torch.arange(len(newest), device=self.keys.device)) % self.size
         self.keys[place] = newest
         self.written += len(newest)

@@ -1,0 +1,89 @@
+"""The losses of the methods as plain loops, from the equations and the authors' code.
+
+Maps are nested as [image][row][column] -> vector; views of one image have the same number.
+"""
+
+from reference.losses import cosine, dot, nce
+from reference.softmax import log_sum_exp
+
+
+def places(features):
+    """Lists a map (c, h, w) as its vectors, row by row."""
+    _, height, width = features.shape
+    return [features[:, y, x] for y in range(height) for x in range(width)]
+
+
+def amdim(first, second, tasks, *, clip, penalty, chosen):
+    """amdim-public, costs.py: per task both directions, half each; tasks are added.
+
+    first, second: for every image its maps. tasks: (anchor map, candidate map). chosen(task,
+    direction, image, count) gives the place of the anchor.
+    """
+    total = 0.0
+    for t, (i, j) in enumerate(tasks):
+        for direction, (a, b) in enumerate(((first, second), (second, first))):
+            count = len(a)
+            loss, squares, pairs = 0.0, 0.0, 0
+            for n in range(count):
+                here = places(a[n][i])
+                anchor = here[chosen(t, direction, n, len(here))]
+                width = len(anchor)
+                raw = [[dot(anchor, v) / width**0.5 for v in places(b[m][j])] for m in range(count)]
+                for row in raw:
+                    squares += sum(s * s for s in row)
+                    pairs += len(row)
+                clipped = [[clip * (s / clip).tanh() for s in row] for row in raw]
+                negatives = [s for m in range(count) if m != n for s in clipped[m]]
+                terms = [log_sum_exp([s, *negatives]) - s for s in clipped[n]]
+                loss += sum(terms) / len(terms)
+            total += 0.5 * (loss / count + penalty * squares / pairs)
+    return total
+
+
+def cpc(contexts, targets, predictors, offsets, scale):
+    """Equation 3 for every offset: the target k rows below among all targets of the batch."""
+    total = 0.0
+    _, height, width = contexts[0].shape
+    everything = [t for target in targets for t in places(target)]
+    for predictor, k in zip(predictors, offsets, strict=True):
+        terms = []
+        for context, target in zip(contexts, targets, strict=True):
+            for y in range(height - k):
+                for x in range(width):
+                    anchor = scale * predictor(context[:, y, x])
+                    scores = [dot(anchor, t) for t in everything]
+                    positive = dot(anchor, target[:, y + k, x])
+                    terms.append(log_sum_exp(scores) - positive)
+        total += sum(terms) / len(terms)
+    return total
+
+
+def moco(queries, keys, queue, tau):
+    """He et al. 2019, algorithm 1: the own key against the queue."""
+    rows = []
+    for query, key in zip(queries, keys, strict=True):
+        positive = [cosine(query, key) / tau]
+        rows.append((positive, [cosine(query, old) / tau for old in queue]))
+    return nce(rows, numerator="each", denominator="own", average="anchors")
+
+
+def byol(predictions, targets):
+    """Grill et al. 2020, equation 2, the mean of both directions: 2 - 2 cos."""
+    first, second = predictions
+    one, other = targets
+    terms = [2 - 2 * cosine(p, t) for p, t in zip(first, other, strict=True)]
+    terms += [2 - 2 * cosine(p, t) for p, t in zip(second, one, strict=True)]
+    return sum(terms) / len(terms)
+
+
+def cmc(lightness, colour, bank, index, drawn, tau):
+    """HobbitLong/CMC with --softmax: the own entry of the other view against drawn entries."""
+    total = 0.0
+    for vectors, entries in ((lightness, bank[1]), (colour, bank[0])):
+        terms = []
+        for vector, sample in zip(vectors, index, strict=True):
+            positive = cosine(vector, entries[sample]) / tau
+            negatives = [cosine(vector, entries[n]) / tau for n in drawn]
+            terms.append(log_sum_exp([positive, *negatives]) - positive)
+        total += sum(terms) / len(terms)
+    return total
