@@ -11,30 +11,78 @@ if TYPE_CHECKING:
     from counterpoint.data import Source, Splits, open_data
     from counterpoint.framework import Comparison, Method, Model, PartError, contrast
     from counterpoint.framework.training import Training
-    from counterpoint.methods import METHODS, read_method, simclr, simclr_small
-    from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet, ResNet, Timm
-    from counterpoint.parts.extraction import Pooled, Queue
-    from counterpoint.parts.losses import NCE, Regression, Triplet
-    from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
-    from counterpoint.parts.views import Pipeline
+    from counterpoint.methods import (
+        METHODS,
+        amdim,
+        byol,
+        cmc,
+        cpc,
+        moco,
+        read_method,
+        simclr,
+        simclr_small,
+        yadim,
+    )
+    from counterpoint.parts.encoders import (
+        AMDIMEncoder,
+        CPCResNet,
+        Headed,
+        MomentumEncoder,
+        NarrowResNet,
+        PerView,
+        ResNet,
+        Timm,
+    )
+    from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Pooled, Queue
+    from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
+    from counterpoint.parts.similarity import (
+        Bilinear,
+        Cosine,
+        Dot,
+        PredictedCosine,
+        ProjectedCosine,
+        ScaledDot,
+    )
+    from counterpoint.parts.views import ChannelSplit, MultiView, Pipeline
     from counterpoint.pretraining import pretrain
     from counterpoint.run import Run
 
 _HOMES = {
     "counterpoint.data": ("Source", "Splits", "open_data"),
     "counterpoint.framework": ("Comparison", "Method", "Model", "PartError", "contrast"),
-    "counterpoint.methods": ("METHODS", "read_method", "simclr", "simclr_small"),
-    "counterpoint.parts.encoders": ("MomentumEncoder", "NarrowResNet", "ResNet", "Timm"),
-    "counterpoint.parts.extraction": ("Pooled", "Queue"),
-    "counterpoint.parts.losses": ("NCE", "Regression", "Triplet"),
+    "counterpoint.methods": (
+        "METHODS",
+        "amdim",
+        "byol",
+        "cmc",
+        "cpc",
+        "moco",
+        "read_method",
+        "simclr",
+        "simclr_small",
+        "yadim",
+    ),
+    "counterpoint.parts.encoders": (
+        "AMDIMEncoder",
+        "CPCResNet",
+        "Headed",
+        "MomentumEncoder",
+        "NarrowResNet",
+        "PerView",
+        "ResNet",
+        "Timm",
+    ),
+    "counterpoint.parts.extraction": ("Bank", "Compare", "Context", "Keys", "Pooled", "Queue"),
+    "counterpoint.parts.losses": ("NCE", "Penalised", "Regression", "Triplet"),
     "counterpoint.parts.similarity": (
         "Bilinear",
         "Cosine",
         "Dot",
+        "PredictedCosine",
         "ProjectedCosine",
         "ScaledDot",
     ),
-    "counterpoint.parts.views": ("Pipeline",),
+    "counterpoint.parts.views": ("ChannelSplit", "MultiView", "Pipeline"),
     "counterpoint.pretraining": ("pretrain",),
     "counterpoint.run": ("Run",),
     "counterpoint.framework.training": ("Training",),
@@ -44,17 +92,29 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "METHODS",
     "NCE",
+    "AMDIMEncoder",
+    "Bank",
     "Bilinear",
+    "CPCResNet",
+    "ChannelSplit",
+    "Compare",
     "Comparison",
+    "Context",
     "Cosine",
     "Dot",
+    "Headed",
+    "Keys",
     "Method",
     "Model",
     "MomentumEncoder",
+    "MultiView",
     "NarrowResNet",
     "PartError",
+    "Penalised",
+    "PerView",
     "Pipeline",
     "Pooled",
+    "PredictedCosine",
     "ProjectedCosine",
     "Queue",
     "Regression",
@@ -66,12 +126,18 @@ __all__ = [
     "Timm",
     "Training",
     "Triplet",
+    "amdim",
+    "byol",
+    "cmc",
     "contrast",
+    "cpc",
+    "moco",
     "open_data",
     "pretrain",
     "read_method",
     "simclr",
     "simclr_small",
+    "yadim",
 ]
 
 

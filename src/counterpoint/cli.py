@@ -28,6 +28,7 @@ def pretrain_command(
     compile: bool = False,  # noqa: A002 (the flag people know)
     devices: int = 1,
     workers: int | None = None,
+    parts: str | None = None,
     logger: Literal["csv", "tensorboard", "wandb"] = "csv",
 ) -> None:
     """Train an encoder on images without labels.
@@ -52,6 +53,7 @@ def pretrain_command(
         compile: Compile the encoder with torch.compile.
         devices: Processes to train on.
         workers: Processes that read image files; one per core if not given.
+        parts: Python file with parts of your own that a method.json names; it is run.
         logger: Where metrics go; wandb stays offline.
     """
     from dataclasses import replace
@@ -73,7 +75,7 @@ def pretrain_command(
     settings = replace(own, seed=seed, precision=precision, compile=compile, **given)
     splits = open_data(data, limit=limit)
     side = image_shape(splits.train, size=size)[-1]
-    chosen = named(method, encoder=encoder, size=side)
+    chosen = named(method, encoder=encoder, size=side, parts=_own(parts))
     pretrain(
         chosen,
         splits,
@@ -146,6 +148,37 @@ def views_command(
     Console().print(f"{views}\n{len(some)} images, {epochs} epochs: [bold]{out}[/]")
 
 
+def check_command(
+    method: str, *, size: int = 32, batch_size: int = 16, parts: str | None = None
+) -> None:
+    """Check a composition: gradients, precision, ranks, learning, size and cost.
+
+    Args:
+        method: Name of a method, or a method.json.
+        size: Side of the images in pixels.
+        batch_size: Images in the batch that is tried.
+        parts: Python file with parts of your own that the method.json names; it is run.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from counterpoint.checking import check
+    from counterpoint.methods import named
+
+    console = Console()
+    chosen = named(method, size=size, parts=_own(parts))
+    table = Table("", "check", "found", title=f"check {method}", title_justify="left")
+    well = True
+    with console.status("checking ..."):
+        for verdict in check(chosen, (3, size, size), count=batch_size, parts=parts):
+            mark = "[green]ok[/]" if verdict.well else "[bold red]no[/]"
+            table.add_row(mark, verdict.name, verdict.found)
+            well = well and verdict.well
+    console.print(str(chosen), highlight=False, soft_wrap=True)
+    console.print(table)
+    sys.exit(0 if well else 1)
+
+
 def methods_command() -> None:
     """List the methods."""
     from rich.console import Console
@@ -158,7 +191,7 @@ def methods_command() -> None:
 
 
 def anatomy_command(names: list[str], *, size: int = 32) -> None:
-    """Show the five parts of a method, or of several side by side.
+    """Show the five parts of a method, or of several side by side; of all seven by `all`.
 
     Args:
         names: One or more methods; where they differ is in colour.
@@ -167,21 +200,33 @@ def anatomy_command(names: list[str], *, size: int = 32) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from counterpoint.methods import named
+    from counterpoint.methods import SEVEN, named
 
+    names = SEVEN if names == ["all"] else names
     chosen = [named(n, size=size) for n in names]
+    rows = list(zip(*(method.rows() for method in chosen), strict=True))
+    console = Console()
+    if len(names) > 3:  # beside each other they would be too narrow to read
+        table = Table("part", "method", "settings", title_justify="left")
+        for number, row in enumerate(rows, start=1):
+            for place, (name, (part, settings)) in enumerate(zip(names, row, strict=True)):
+                heading = "" if place else f"({number}) {part}"
+                table.add_row(heading, name, settings, end_section=place == len(names) - 1)
+        console.print(table)
+        return
     table = Table("part", *names, title_justify="left")
-    for number, row in enumerate(zip(*(method.rows() for method in chosen), strict=True), start=1):
+    for number, row in enumerate(rows, start=1):
         cells = [settings for _, settings in row]
         style = "bold yellow" if len(set(cells)) > 1 else None
         table.add_row(f"({number}) {row[0][0]}", *cells, style=style)
-    Console().print(table)
+    console.print(table)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "pretrain": pretrain_command,
     "evaluate": evaluate_command,
     "views": views_command,
+    "check": check_command,
     "methods": methods_command,
     "anatomy": anatomy_command,
 }
@@ -200,6 +245,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt as stop:
         sys.stderr.write(f"counterpoint: {stop or 'stopped'}\n")
         sys.exit(130)  # what a shell expects of Ctrl-C
+
+
+def _own(file: str | None) -> dict[str, type]:
+    """Load a user's own parts, and say so: this runs their file."""
+    from counterpoint.parts.own import own_parts
+
+    found = own_parts(file)
+    if file is not None:
+        sys.stderr.write(f"counterpoint: parts of {file}: {', '.join(found) or 'none'}\n")
+    return found
 
 
 def _parser() -> "ArgumentParser":

@@ -25,6 +25,9 @@ RECIPES: dict[str, Recipe] = {
 }
 """Every method by name: as its authors' code has it, `-paper` as printed, `-small` for a CPU."""
 
+SEVEN = ["amdim", "cpc", "simclr", "moco", "byol", "cmc", "yadim"]
+"""The methods of the paper, in the order of the README."""
+
 METHODS: dict[str, Callable[..., Method]] = {
     name: recipe.compose for name, recipe in RECIPES.items()
 }
@@ -43,14 +46,22 @@ def training_of(name: str) -> Training:
     return RECIPES[name].training if name in RECIPES else Training()
 
 
-def named(name: str, *, size: int, encoder: str | None = None) -> Method:
+def named(
+    name: str,
+    *,
+    size: int,
+    encoder: str | None = None,
+    parts: Mapping[str, type] | None = None,
+) -> Method:
     """Compose a method by its name, or read it from a .json file; with an encoder by its name.
+
+    `parts` are a user's own part classes, which the file may name.
 
     >>> named("simclr", size=32) == simclr()
     True
     """
     if name.endswith(".json"):
-        method = read_method(Path(name).read_text())
+        method = read_method(Path(name).read_text(), parts=parts)
     elif name in METHODS:
         method = METHODS[name](size=size)
     else:
@@ -81,6 +92,7 @@ def read_method(text: str, *, parts: Mapping[str, type] | None = None) -> Method
 __all__ = [
     "METHODS",
     "RECIPES",
+    "SEVEN",
     "Recipe",
     "amdim",
     "amdim_small",

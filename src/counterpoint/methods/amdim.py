@@ -37,7 +37,7 @@ def amdim(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
     (2) encoder    AMDIMEncoder(width=128, rkhs=1024, depth=3)
     (3) extraction (-1:-2) + (-1:-3) + (-2:-2), one place
     (4) similarity ScaledDot(clip=20.0)
-    (5) loss       Penalised(of=NCE(numerator='each', denominator='own', average='anchors'), weight=0.05)
+    (5) loss       NCE(numerator='each', denominator='own', average='anchors') + 0.05 mean s^2
     """  # noqa: E501 (one row is one line)
     return Method(
         views=pipelines.amdim(size),

@@ -17,7 +17,7 @@ def moco(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
     """Compose MoCo v2: queries against the keys of a slow twin, and a queue of older keys.
 
     >>> print(moco().extraction)
-    Queue(of=Keys(map=-1, pool='mean'), size=65536)
+    Keys(map=-1, pool='mean'), queue of 65,536
     """
     return Method(
         views=pipelines.moco(size),

@@ -46,11 +46,10 @@ def activation_numbers(model: Model) -> int:
             counted += output.numel()
 
     hooks = [m.register_forward_hook(count) for m in shadow.modules() if not list(m.children())]
-    view = torch.empty(2, *model.views.shapes[0], device="meta")
-    shadow((view,))
+    shadow(tuple(torch.empty(2, *shape, device="meta") for shape in model.views.shapes))
     for hook in hooks:
         hook.remove()
-    return counted // 2
+    return counted // (2 * len(model.views.shapes))
 
 
 def start_table(

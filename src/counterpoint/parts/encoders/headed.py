@@ -36,6 +36,10 @@ class Headed:
             width = dry(tuple(torch.empty(2, *shape) for shape in views))[0][-1].shape[1]
         return HeadedEncoder(encoder, head(width, self.hidden, self.out, norm=self.norm))
 
+    def __str__(self) -> str:
+        widths = f"{self.out}" if self.hidden is None else f"{self.hidden}-{self.out}"
+        return f"{self.of} -> head {widths}{' with norm' if self.norm else ''}"
+
 
 class HeadedEncoder(nn.Module):
     """A built encoder and its head."""
@@ -84,6 +88,9 @@ class PerView:
                 needs="one for each view",
             )
         return PerViewEncoder([one.build((v,)) for one, v in zip(self.of, views, strict=True)])
+
+    def __str__(self) -> str:
+        return " | ".join(str(encoder) for encoder in self.of)
 
 
 class PerViewEncoder(nn.Module):

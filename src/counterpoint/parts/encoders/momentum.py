@@ -29,3 +29,6 @@ class MomentumEncoder:
         online = self.of.build(views)
         assert isinstance(online, nn.Module)
         return Momentum(online, decay=self.decay, rises=self.rises)
+
+    def __str__(self) -> str:
+        return f"{self.of}, twin {self.decay:g}{' rising to 1' if self.rises else ''}"

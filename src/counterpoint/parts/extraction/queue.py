@@ -32,6 +32,9 @@ class Queue:
         inner = self.of.build(maps)
         return QueueExtraction(inner, size=self.size, width=_key_width(inner, maps))
 
+    def __str__(self) -> str:
+        return f"{self.of}, queue of {self.size:,}"
+
 
 class QueueExtraction(nn.Module):
     """The queue as buffers, the same on all ranks, so that any rank's checkpoint has it."""

@@ -29,6 +29,9 @@ class Penalised:
     def build(self, bound: float | None) -> "BuiltPenalised":
         return BuiltPenalised(self.of.build(bound), self.weight)
 
+    def __str__(self) -> str:
+        return f"{self.of} + {self.weight:g} mean s^2"
+
 
 @dataclass(frozen=True, slots=True)
 class BuiltPenalised:

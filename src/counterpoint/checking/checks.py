@@ -1,0 +1,121 @@
+"""The checks, each with a verdict in words."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from counterpoint.checking.ranks import batch, difference
+from counterpoint.framework import Method, Model, contrast, twins
+from counterpoint.training.start import activation_numbers
+
+EXACT = 1e-9  # of the largest gradient, in float64
+CLOSE = 0.02  # of the loss: bf16 has three digits
+STEPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was looked at, what was found, and whether it is well."""
+
+    name: str
+    found: str
+    well: bool
+
+
+def check(
+    method: Method, image: tuple[int, ...], *, count: int = 16, parts: str | None = None
+) -> Iterator[Verdict]:
+    """Build a method, train it on one batch and compare it with itself; verdict by verdict."""
+    torch.manual_seed(0)
+    model = method.build(image=image)
+    yield _size(model)
+    yield _cost(model, image, count)
+    yield _reached(model, image, count)
+    yield _precision(method, image, count)
+    yield _overfits(method, image, count)
+    yield _ranks(method, image, count, parts)
+
+
+def _size(model: Model) -> Verdict:
+    weights = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    numbers = activation_numbers(model)
+    memory = f"{weights * 4 / 2**20:.1f} MiB, {numbers * 4 / 2**20:.2f} MiB of activations a view"
+    return Verdict("size", f"{weights:,} weights, {memory}", well=True)
+
+
+def _cost(model: Model, image: tuple[int, ...], count: int) -> Verdict:
+    """Time the parts of a step; the second one, when everything is warm."""
+    for step in (0, 1):
+        marks = [time.perf_counter()]
+        views, index = batch(model, image, count, step)
+        marks.append(time.perf_counter())
+        loss = contrast(model, views, index)
+        marks.append(time.perf_counter())
+        loss.backward()
+        marks.append(time.perf_counter())
+    views_ms, forward_ms, backward_ms = (
+        1000 * (after - before) / count for before, after in pairwise(marks)
+    )
+    found = f"{views_ms:.2f} views, {forward_ms:.2f} forward, {backward_ms:.2f} backward"
+    return Verdict("milliseconds an image", found, well=True)
+
+
+def _reached(model: Model, image: tuple[int, ...], count: int) -> Verdict:
+    """See whether a step moves every weight that is to be trained."""
+    model.zero_grad()
+    for step in (0, 1):  # a queue is empty in the first
+        views, index = batch(model, image, count, step)
+        contrast(model, views, index).backward()
+    trained = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+    missing = [name for name, p in trained if p.grad is None]
+    found = f"{len(trained) - len(missing)} of {len(trained)} weights have a gradient"
+    return Verdict("gradients", found + "".join(f", not {n}" for n in missing[:3]), not missing)
+
+
+def _precision(method: Method, image: tuple[int, ...], count: int) -> Verdict:
+    losses = []
+    for half in (False, True):
+        torch.manual_seed(0)
+        model = method.build(image=image)
+        for step in (0, 1):
+            views, index = batch(model, image, count, step)
+            with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=half):
+                loss = contrast(model, views, index)
+        losses.append(float(loss))
+    apart = abs(losses[0] - losses[1]) / max(abs(losses[0]), 1e-12)
+    return Verdict("fp32 and bf16", f"losses differ by {apart:.2%}", apart < CLOSE)
+
+
+def _overfits(method: Method, image: tuple[int, ...], count: int) -> Verdict:
+    """Train on the same views again and again: a loss that cannot fall there never will."""
+    torch.manual_seed(0)
+    model = method.build(image=image)
+    for step in (1, 2):  # other images, for a queue or a bank to remember; then it rests
+        others, who = batch(model, image, count, step)
+        contrast(model, others, who)
+    if isinstance(model.extraction, nn.Module):
+        model.extraction.eval()
+    views, index = batch(model, image, count, 0)
+    chosen = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=1e-3)
+    losses: list[float] = []
+    for _ in range(STEPS):
+        loss: Tensor = contrast(model, views, index)
+        chosen.zero_grad()
+        loss.backward()
+        chosen.step()
+        for twin in twins(model):
+            twin.step()
+        losses.append(float(loss.detach()))
+    first, last = losses[0], min(losses[-5:])
+    found = f"the loss of one batch goes from {first:.3g} to {last:.3g} in {STEPS} steps"
+    return Verdict("learning", found, last < 0.9 * first)
+
+
+def _ranks(method: Method, image: tuple[int, ...], count: int, parts: str | None) -> Verdict:
+    apart = difference(method, parts, image, count)
+    found = f"gradients differ by {apart:.1e} of the largest (batch norm at rest)"
+    return Verdict("one process and two", found, apart < EXACT)

@@ -1,0 +1,73 @@
+"""Checks of a composition: a good one passes, a broken one is told what is wrong."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from counterpoint.checking import check
+from counterpoint.methods import METHODS, SEVEN, named, read_method
+from counterpoint.parts.own import own_parts
+
+HERE = Path(__file__).parent
+COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
+
+
+def verdicts(method, **options):
+    return {v.name: v for v in check(method, (3, 32, 32), count=8, **options)}
+
+
+def test_a_method_with_a_memory_passes():
+    found = verdicts(METHODS["moco-small"](size=32))
+    assert len(found) == 6
+    assert all(v.well for v in found.values()), found
+
+
+def test_a_loss_of_a_user_in_python():
+    parts = own_parts(HERE / "my_parts.py")
+    method = METHODS["simclr-small"](size=32).swap(loss=parts["Margin"](margin=0.2))
+    again = read_method(method.to_json(), parts=parts)
+    assert again == method
+    found = verdicts(method, parts=str(HERE / "my_parts.py"))
+    assert all(v.well for v in found.values()), found
+
+
+def test_a_broken_loss_is_found_out():
+    parts = own_parts(HERE / "my_parts.py")
+    method = METHODS["simclr-small"](size=32).swap(loss=parts["Deaf"]())
+    found = verdicts(method, parts=str(HERE / "my_parts.py"))
+    assert not found["learning"].well
+
+
+def test_the_command_with_parts_of_a_user(data, tmp_path):
+    parts = own_parts(HERE / "my_parts.py")
+    method = METHODS["simclr-small"](size=32).swap(loss=parts["Margin"](margin=0.2))
+    (tmp_path / "mine.json").write_text(method.to_json())
+    arguments = ["pretrain", data / "cifar10", "--method", "mine.json", "--limit", "64"]
+    options = [
+        "--parts",
+        HERE / "my_parts.py",
+        "--steps",
+        "2",
+        "--batch-size",
+        "16",
+        "--out",
+        "run",
+    ]
+    done = subprocess.run(
+        [COUNTERPOINT, *arguments, *options], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "my_parts.py: Margin, Deaf" in done.stderr
+    without = subprocess.run(
+        [COUNTERPOINT, *arguments, "--out", "run"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert without.returncode != 0
+    assert "Margin" in without.stderr
+
+
+def test_all_seven_side_by_side():
+    done = subprocess.run([COUNTERPOINT, "anatomy", "all"], capture_output=True, text=True)
+    assert done.returncode == 0
+    for name in SEVEN:
+        assert name in done.stdout
+        assert named(name, size=32)
