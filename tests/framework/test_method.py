@@ -101,7 +101,9 @@ def test_every_settings_class_is_in_the_closed_table():
         name
         for home in homes
         for name, value in vars(home).items()
-        if is_dataclass(value) and value.__module__.startswith(home.__name__)
+        if isinstance(value, type)
+        and is_dataclass(value)
+        and value.__module__.startswith(home.__name__)
     }
     assert found == PARTS.keys()
     assert Method.__name__ not in PARTS

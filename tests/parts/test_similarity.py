@@ -93,6 +93,8 @@ def test_the_head_runs_once_when_anchors_are_the_candidates():
 
 def test_what_is_gathered_is_the_small_projected_vector():
     class Spy:
+        rank = 0
+
         size = 1
 
         def gather(self, vectors, identity):

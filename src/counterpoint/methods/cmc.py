@@ -20,7 +20,7 @@ def cmc(
     """Compose CMC: L and ab of one crop, a network for each, a bank of the other's vectors.
 
     >>> print(cmc(samples=1000).extraction)
-    Bank(samples=1000, negatives=16384, momentum=0.5, map=-1)
+    Bank(samples=1000, negatives=16384, momentum=0.5, start='random', map=-1)
     """
     return Method(
         views=pipelines.cmc(size),
@@ -37,7 +37,7 @@ def cmc_small(
     """Compose CMC for minutes on two cores: two narrow networks and fewer negatives."""
     return cmc(encoders, size=size, samples=samples).swap(
         views=pipelines.cmc(size * 5 // 8, evaluation=size),
-        extraction=Bank(samples=samples, negatives=4096),
+        extraction=Bank(samples=samples, negatives=4096, start="seen"),
     )
 
 

@@ -210,3 +210,16 @@ def test_the_bank_follows_and_is_bounded():
     assert torch.equal(built.entries, kept)
     with pytest.raises(PartError, match="sample 9 in a bank of 9"):
         built(given, torch.tensor([0, 1, 2, 9]), ALONE)
+
+
+def test_a_sample_not_seen_yet_is_what_the_other_view_gives_now():
+    given, index = encoded(widths=(6,), sides=(1,)), torch.tensor([4, 0, 7, 2])
+    built = Bank(samples=9, negatives=5, start="seen").build(shapes(given)).double()
+    unit = torch.nn.functional.normalize
+    now = unit(given.online[1][0][:, :, 0, 0], dim=1)
+    first, _ = built(given, index, ALONE)
+    torch.testing.assert_close(first.candidates[:4], now)
+    torch.testing.assert_close(built.entries[1, index], now)  # the first time as it is
+    again, _ = built(given, index, ALONE)
+    torch.testing.assert_close(again.candidates[:4], now)
+    assert built.seen.nonzero()[:, 0].tolist() == [0, 2, 4, 7]

@@ -31,6 +31,9 @@ class Bank:
     """How many samples the data set has."""
     negatives: int = 16_384  # HobbitLong/CMC, train_CMC.py, --nce_k
     momentum: float = 0.5  # HobbitLong/CMC, train_CMC.py, --nce_m
+    start: Literal["random", "seen"] = "random"
+    """What stands for a sample that was not seen yet: a random vector (HobbitLong/CMC), or what
+    the other view's network gives now, so that a run of few epochs has true positives at once."""
     map: int = -1
 
     def __post_init__(self) -> None:
@@ -51,6 +54,7 @@ class BankExtraction(nn.Module):
     """The bank as a buffer, the same on all ranks: (view, sample, channel), of unit length."""
 
     entries: Tensor
+    seen: Tensor
     steps: Tensor
 
     def __init__(self, settings: Bank, width: int) -> None:
@@ -58,6 +62,7 @@ class BankExtraction(nn.Module):
         self.settings = settings
         start = F.normalize(torch.randn(2, settings.samples, width), dim=2)
         self.register_buffer("entries", start)
+        self.register_buffer("seen", torch.zeros(settings.samples, dtype=torch.bool))
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
@@ -70,20 +75,22 @@ class BankExtraction(nn.Module):
             )
         vectors = [pooled(maps[self.settings.map], "mean") for maps in encoded.online]
         drawn = self.drawn(world, index)
-        found = tuple(
-            self._comparison(anchors, other, index, drawn)
-            for anchors, other in ((vectors[0], 1), (vectors[1], 0))
-        )
+        found = tuple(self._comparison(vectors, other, index, drawn) for other in (1, 0))
         self.remember(vectors, index, world)
         return found
 
-    def _comparison(self, anchors: Tensor, other: int, index: Index, drawn: Drawn) -> Comparison:
-        entries = self.entries[other]
-        chosen = torch.cat([entries[index], entries[drawn]]).to(anchors)
-        identity = only_positive(index)
+    def _comparison(
+        self, vectors: list[Tensor], other: int, index: Index, drawn: Drawn
+    ) -> Comparison:
+        """Compare one view with what is remembered of the other."""
+        anchors, identity = vectors[1 - other], only_positive(index)
+        own = self.entries[other, index].to(anchors)
+        if self.settings.start == "seen":
+            now = F.normalize(vectors[other].detach(), dim=1)
+            own = torch.where(self.seen[index][:, None], own, now)
         return Comparison(
             anchors=anchors,
-            candidates=chosen,
+            candidates=torch.cat([own, self.entries[other, drawn].to(anchors)]),
             anchor_identity=identity,
             candidate_identity=torch.cat([identity, drawn]),
         )
@@ -108,5 +115,8 @@ class BankExtraction(nn.Module):
             gathered = world.gather(F.normalize(mine.detach(), dim=1), index)
             seen, who = gathered.vectors.to(self.entries), gathered.identity
             moved = keep * self.entries[view, who] + (1 - keep) * seen
+            if self.settings.start == "seen":
+                moved = torch.where(self.seen[who][:, None], moved, seen)
             self.entries[view, who] = F.normalize(moved, dim=1)
+        self.seen[who] = True
         self.steps += 1
