@@ -5,6 +5,7 @@ import platform
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -60,7 +61,15 @@ class Run:
         image = tuple(record["image"])
         model = method.build(image=image)
         model.load_state_dict(load_file(folder / "model.safetensors"))
-        return cls(folder, method, model, image, Training(**record["training"]))
+        return cls(folder, method, model, image, read_training(record["training"]))
+
+
+def read_training(record: dict[str, Any]) -> Training:
+    """Read training settings from JSON, which has lists where there were tuples."""
+    plain: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in record.items()
+    }
+    return Training(**plain)
 
 
 def save(run: Run, *, source: str, steps: int) -> None:

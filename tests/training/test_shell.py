@@ -50,7 +50,7 @@ def test_the_shell_trains_what_a_bare_loop_trains(run):
     for epoch in range(2):
         batches.sampler.set_epoch(epoch)
         for images, index in batches:
-            share = rate(step, steps=steps, warmup=QUIET.warmup)
+            share = rate(step, QUIET, steps=steps)
             for group in chosen.param_groups:
                 group["lr"] = QUIET.scaled_lr * share
             loss = contrast(model, model.views(images, Draw(QUIET.seed, epoch, index)), index)
@@ -120,7 +120,7 @@ def test_lars_leaves_biases_and_norms_alone():
 
 
 def test_the_rate_rises_then_falls_to_zero():
-    rates = [rate(step, steps=100, warmup=0.1) for step in range(100)]
+    rates = [rate(step, Training(warmup=0.1), steps=100) for step in range(100)]
     assert rates[:10] == pytest.approx([(k + 1) / 10 for k in range(10)])
     assert rates[55] == pytest.approx(0.5 * (1 + math.cos(math.pi * 0.5)))
     assert all(a > b for a, b in itertools.pairwise(rates[10:]))
