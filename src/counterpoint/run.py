@@ -77,7 +77,7 @@ def save(run: Run, *, source: str, steps: int) -> None:
     weights = {name: tensor.contiguous() for name, tensor in run.model.state_dict().items()}
     save_file(weights, run.folder / "model.safetensors")
     # The backbone alone: its keys are torchvision's or timm's, without a wrapper's prefix.
-    backbone = dict(run.encoder.named_children()).get("backbone", run.encoder).state_dict()
+    backbone = getattr(run.encoder, "backbone", run.encoder).state_dict()
     save_file({k: v.contiguous() for k, v in backbone.items()}, run.folder / "encoder.safetensors")
     (run.folder / "method.json").write_text(run.method.to_json() + "\n")
     record = {

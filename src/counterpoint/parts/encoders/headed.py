@@ -50,7 +50,13 @@ class HeadedEncoder(nn.Module):
     def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
         super().__init__()
         self.encoder, self.head = encoder, head
-        self.backbone = getattr(encoder, "backbone", encoder)
+
+    @property
+    def backbone(self) -> nn.Module:
+        """The network without the head, with the key names of its library."""
+        inner = getattr(self.encoder, "backbone", self.encoder)
+        assert isinstance(inner, nn.Module)
+        return inner
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         every: tuple[Maps, ...] = self.encoder(views)
