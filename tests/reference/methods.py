@@ -32,7 +32,9 @@ def amdim(first, second, tasks, *, clip, penalty, chosen):
                 for row in raw:
                     squares += sum(s * s for s in row)
                     pairs += len(row)
-                clipped = [[clip * (s / clip).tanh() for s in row] for row in raw]
+                clipped = raw
+                if clip is not None:
+                    clipped = [[clip * (s / clip).tanh() for s in row] for row in raw]
                 negatives = [s for m in range(count) if m != n for s in clipped[m]]
                 terms = [log_sum_exp([s, *negatives]) - s for s in clipped[n]]
                 loss += sum(terms) / len(terms)

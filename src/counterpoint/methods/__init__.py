@@ -16,7 +16,6 @@ from counterpoint.methods import yadim as _yadim
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts import PARTS
 from counterpoint.parts.encoders import encoder_named
-from counterpoint.parts.views.pipelines import PIPELINES
 
 RECIPES: dict[str, Recipe] = {
     name: recipe
@@ -70,13 +69,11 @@ def named(
 
 
 def views_named(name: str, *, size: int) -> Views:
-    """Give part (1) of a method by its name, or of one of the paper's seven by theirs.
+    """Give part (1) of a method by its name.
 
     >>> print(views_named("cmc", size=32))
-    1 x (random crop 0.2-1 to 32 -> flip 0.5 -> Lab -> normalise), split 1:2
+    1 x (random crop 0.08-1 to 32 -> flip 0.5 -> Lab -> normalise), split 1:2
     """
-    if name in PIPELINES and name not in METHODS:
-        return PIPELINES[name](size)
     return named(name, size=size).views
 
 

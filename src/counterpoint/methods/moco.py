@@ -31,7 +31,8 @@ def moco(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
 def moco_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     """Compose MoCo v2 for minutes on two cores: a shorter queue and a quicker twin.
 
-    A run of some hundred steps needs a twin that follows within tens of steps.
+    A decay of 0.99 is a mean over the last hundred steps, 0.999 over the last thousand: longer
+    than such a run.
     """
     return moco(encoder, size=size).swap(
         views=pipelines.moco(size * 5 // 8, evaluation=size),

@@ -1,4 +1,8 @@
-"""A recipe: how a method is composed, and how it is trained."""
+"""A recipe: how a method is composed, and how it is trained.
+
+The rates, batches and epochs of the `-small` recipes are first guesses: none was tuned yet,
+except those of SimCLR (docs/results.md).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

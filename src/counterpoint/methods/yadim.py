@@ -3,16 +3,13 @@
 from dataclasses import replace
 
 from counterpoint.framework import Encoder, Method
-from counterpoint.framework.training import Training
-from counterpoint.methods.amdim import LARGE
+from counterpoint.methods.amdim import LARGE, SMALL
+from counterpoint.methods.amdim import REFERENCE as AMDIM
 from counterpoint.methods.recipe import Recipe
-from counterpoint.parts.encoders import AMDIMEncoder
 from counterpoint.parts.extraction import Compare, Pooled
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine, Dot, ScaledDot
 from counterpoint.parts.views import pipelines
-
-SMALL = AMDIMEncoder(width=32, rkhs=256, depth=2)
 
 
 def yadim(encoder: Encoder = LARGE[32], *, size: int = 32) -> Method:
@@ -32,10 +29,7 @@ def yadim(encoder: Encoder = LARGE[32], *, size: int = 32) -> Method:
 
 
 def yadim_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
-    """Compose YADIM for minutes on two cores: a narrow encoder, scores divided by sqrt(d).
-
-    Dots of 256 channels are large at the start; divided, the first steps do not saturate.
-    """
+    """Compose YADIM for minutes on two cores: a narrow encoder, and AMDIM's scaled score."""
     return yadim(encoder, size=size).swap(similarity=ScaledDot(clip=20.0))
 
 
@@ -49,16 +43,8 @@ def yadim_all_places(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     return yadim_small(encoder, size=size).swap(extraction=Compare.parse("(-1:-1)", anchors="all"))
 
 
-# The paper gives no rate, only a grid around AMDIM's 2e-4.
-REFERENCE = Training(
-    optimiser="adam",
-    betas=(0.8, 0.999),
-    batch=200,
-    lr=2e-4 * 256 / 200,
-    weight_decay=1e-5,
-    epochs=300,
-    warmup=0.01,
-)
+# The paper gives no rate, only a grid around AMDIM's 2e-4, and no schedule.
+REFERENCE = replace(AMDIM, schedule="cosine", drops=())
 FEW = replace(REFERENCE, batch=128, lr=1e-3, epochs=4, warmup=0.1)
 
 RECIPES = {

@@ -127,12 +127,15 @@ def yadim(size: int) -> Pipeline:
     )
 
 
-def cmc(size: int, *, evaluation: int | None = None) -> ChannelSplit:
-    """Give CMC's two views: lightness and colour of one crop (HobbitLong/CMC, train_CMC.py)."""
+def cmc(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> ChannelSplit:
+    """Give CMC's two views: lightness and colour of one crop (HobbitLong/CMC, train_CMC.py).
+
+    `smallest` is its --crop_low; 0.08 is that of the README's command for a ResNet-50.
+    """
     return ChannelSplit(
         Pipeline(
             (
-                RandomResizedCrop(size, scale=(0.2, 1.0)),  # CMC, README: --crop_low 0.2
+                RandomResizedCrop(size, scale=(smallest, 1.0)),
                 HorizontalFlip(0.5),
                 ColourSpace("lab"),
                 LAB,
