@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         MomentumEncoder,
         NarrowResNet,
         PerView,
+        QueryKeyEncoder,
         ResNet,
         Timm,
     )
@@ -69,6 +70,7 @@ _HOMES = {
         "MomentumEncoder",
         "NarrowResNet",
         "PerView",
+        "QueryKeyEncoder",
         "ResNet",
         "Timm",
     ),
@@ -116,6 +118,7 @@ __all__ = [
     "Pooled",
     "PredictedCosine",
     "ProjectedCosine",
+    "QueryKeyEncoder",
     "Queue",
     "Regression",
     "ResNet",

@@ -17,6 +17,7 @@ from counterpoint.data import Files, Source, Splits, image_shape, open_data
 from counterpoint.framework import Method
 from counterpoint.framework.training import Training
 from counterpoint.methods import named
+from counterpoint.parts.extraction import Bank
 from counterpoint.run import Run, save
 from counterpoint.training.loggers import logger_named
 from counterpoint.training.pretrainer import Pretrainer
@@ -53,6 +54,7 @@ def pretrain(
     source = _unlabelled(data)
     image = image_shape(source, size=size)
     method = named(method, size=image[-1]) if isinstance(method, str) else method
+    method = _banked(method, len(source))
     L.seed_everything(training.seed, verbose=False)
     model = method.build(image=image)
     if training.compile:
@@ -86,6 +88,13 @@ def pretrain(
         at = f"step {runner.global_step} of {steps}"
         raise KeyboardInterrupt(f"stopped at {at}; what was learned is in {folder}")
     return run
+
+
+def _banked(method: Method, samples: int) -> Method:
+    """Give a bank as many entries as there are images."""
+    if not isinstance(method.extraction, Bank) or method.extraction.samples == samples:
+        return method
+    return method.swap(extraction=replace(method.extraction, samples=samples))
 
 
 def _workers(source: Source | Files, asked: int | None) -> int:

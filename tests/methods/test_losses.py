@@ -6,7 +6,7 @@ import torch
 from counterpoint.framework import ALONE, contrast
 from counterpoint.framework.records import Draw
 from counterpoint.methods import METHODS
-from counterpoint.parts.encoders import Headed, MomentumEncoder, PerView
+from counterpoint.parts.encoders import Headed, MomentumEncoder, PerView, QueryKeyEncoder
 from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Queue
 from counterpoint.parts.losses import NCE, Penalised, Regression
 from counterpoint.parts.losses.penalised import mean_squares
@@ -80,7 +80,7 @@ def test_cpc():
 
 def test_moco():
     method = tiny_method(
-        encoder=MomentumEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7), decay=0.9),
+        encoder=QueryKeyEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7), decay=0.9),
         extraction=Queue(of=Keys(), size=10),
         similarity=Cosine(tau=0.2),
         loss=NCE(),
@@ -90,7 +90,7 @@ def test_moco():
     for step in range(4):
         views, index = tiny_batch(4, seed=step)
         encoded = model.encode(views)
-        queries, keys = encoded.online[0][-1][:, :, 0, 0], encoded.target[1][-1][:, :, 0, 0]
+        queries, keys = encoded.online[0][-1][:, :, 0, 0], encoded.target[0][-1][:, :, 0, 0]
         ours = contrast(model, views, index)
         theirs = reference.moco(list(queries), list(keys), queue[-10:], 0.2)
         close(ours, theirs)

@@ -8,13 +8,22 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.framework import Gathered
-from counterpoint.parts.encoders import Headed, MomentumEncoder
+from counterpoint.parts.batch_norm import share_statistics
+from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, QueryKeyEncoder
 from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Queue
 from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
-from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ScaledDot
+from counterpoint.parts.similarity import (
+    Bilinear,
+    Cosine,
+    Dot,
+    PredictedCosine,
+    ProjectedCosine,
+    ScaledDot,
+)
 from counterpoint.training.distributed import Ranks
 from toy import LastToFirst, TinyEncoder, tiny_batch, tiny_method
 
+NORMED = NarrowResNet(widths=(4, 6), blocks=(1, 1), stride=1)
 METHODS = {
     "learned temperature": tiny_method(),
     "tau 0.01": tiny_method(similarity=Cosine(tau=0.01)),
@@ -34,7 +43,7 @@ METHODS = {
     "cpc": tiny_method(extraction=Context(target=4, hidden=3, blocks=2), similarity=Dot()),
     "simclr": tiny_method(similarity=Cosine(tau=0.5)),
     "moco": tiny_method(
-        encoder=MomentumEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7)),
+        encoder=QueryKeyEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7)),
         extraction=Queue(of=Keys(), size=60),
         similarity=Cosine(tau=0.2),
     ),
@@ -49,6 +58,20 @@ METHODS = {
         similarity=Cosine(tau=0.07),
     ),
     "yadim": tiny_method(extraction=Compare.parse("(-1:-1)"), similarity=Dot()),
+    # With batch norm over the images of all ranks.
+    "simclr, batch norm": tiny_method(encoder=NORMED, similarity=ProjectedCosine(out=5)),
+    "moco, shuffled batch norm": tiny_method(
+        encoder=QueryKeyEncoder(of=Headed(of=NORMED, out=5), groups=4),
+        extraction=Queue(of=Keys(), size=60),
+    ),
+    "byol, batch norm": tiny_method(
+        encoder=MomentumEncoder(of=Headed(of=NORMED, out=5, hidden=7, norm=True)),
+        similarity=PredictedCosine(hidden=6),
+        loss=Regression(),
+    ),
+    "cmc, batch norm": tiny_method(
+        encoder=Headed(of=NORMED, out=5), extraction=Bank(samples=1100, negatives=13)
+    ),
 }
 
 
@@ -74,7 +97,8 @@ def model_of(method):
 def whole(method, count):
     """Loss and gradients of one process with all images."""
     model = model_of(method)
-    model(*tiny_batch(count, seed=1))  # what a queue or a bank remembers
+    with torch.no_grad():
+        model(*tiny_batch(count, seed=1))  # what a queue or a bank remembers
     loss = model(*tiny_batch(count))
     loss.backward()
     return loss.detach(), gradients(model), memory(model)
@@ -83,6 +107,7 @@ def whole(method, count):
 def share(method, count, world, rank, *, ddp):
     """Mean loss and gradients over the ranks of a group, each with its share of the images."""
     model = model_of(method)
+    share_statistics(model, world)
     with torch.no_grad():
         model(*own(count, world, rank, seed=1), world)
     wrapped = DistributedDataParallel(model, process_group=world.group) if ddp else model
@@ -110,12 +135,8 @@ def gradients(model):
 
 
 def memory(model):
-    """What the extraction remembers: the queue or the bank."""
-    return (
-        {name: b.double() for name, b in model.extraction.named_buffers()}
-        if isinstance(model.extraction, torch.nn.Module)
-        else {}
-    )
+    """What is remembered: the queue or the bank, the running statistics of batch norms."""
+    return {name: buffer.double() for name, buffer in model.named_buffers()}
 
 
 def error(method, count, world, rank, *, ddp):

@@ -117,5 +117,5 @@ def _overfits(method: Method, image: tuple[int, ...], count: int) -> Verdict:
 
 def _ranks(method: Method, image: tuple[int, ...], count: int, parts: str | None) -> Verdict:
     apart = difference(method, parts, image, count)
-    found = f"gradients differ by {apart:.1e} of the largest (batch norm at rest)"
+    found = f"gradients differ by {apart:.1e} of the largest"
     return Verdict("one process and two", found, apart < EXACT)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from counterpoint.framework import ALONE, Draw, Method, Model, World, contrast
 from counterpoint.methods import read_method
+from counterpoint.parts.batch_norm import share_statistics
 from counterpoint.parts.own import own_parts
 from counterpoint.training.distributed import Ranks
 
@@ -61,7 +62,7 @@ def _gradients(task: Task, world: World) -> Gradients:
     torch.manual_seed(0)
     method = read_method(task.method, parts=own_parts(task.parts))
     model = method.build(image=task.image).double()
-    _freeze_norms(model)
+    share_statistics(model, world)
     for step in (0, 1):
         model.zero_grad()
         views, index = batch(model, task.image, task.count, step)
@@ -83,10 +84,3 @@ def batch(
     smooth = 0.5 * smooth + 0.5 * colour
     index = torch.arange(count)
     return model.views(smooth.to(torch.uint8), Draw(0, step, index)), index
-
-
-def _freeze_norms(model: nn.Module) -> None:
-    """Let batch norm use its running statistics: those of a batch are another on each rank."""
-    for module in model.modules():
-        if isinstance(module, nn.modules.batchnorm._BatchNorm):
-            module.eval()

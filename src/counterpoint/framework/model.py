@@ -52,7 +52,7 @@ class Model(nn.Module):
         return Encoded(online, online)
 
     def forward(self, views: tuple[View, ...], index: Index, world: World = ALONE) -> Tensor:
-        return contrast(self, views, index, world)
+        return reaching_all(contrast(self, views, index, world), self)
 
 
 def contrast(model: Model, views: tuple[View, ...], index: Index, world: World = ALONE) -> Tensor:
@@ -73,6 +73,16 @@ def contrast(model: Model, views: tuple[View, ...], index: Index, world: World =
         mean = terms.total * (world.size / world.total(terms.count.detach()))
         losses.append(comparison.weight * mean)
     return torch.stack(losses).sum()
+
+
+def reaching_all(loss: Tensor, model: nn.Module) -> Tensor:
+    """Add nothing to a loss, from every weight.
+
+    DDP waits for a gradient of each weight, also of a map that is not compared in this step;
+    and an optimiser treats no gradient otherwise than a gradient of zero.
+    """
+    trained = [p.sum() for p in model.parameters() if p.requires_grad]
+    return loss + 0 * torch.stack(trained).sum()
 
 
 def build(

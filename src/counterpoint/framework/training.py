@@ -30,6 +30,8 @@ class Training:
     drop: float = 0.1
     seed: int = 0
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
+    sync_batchnorm: bool = True
+    """Batch norm over the images of all ranks, so that W ranks train as one process would."""
     compile: bool = False
     """Compile the encoder with torch.compile."""
 

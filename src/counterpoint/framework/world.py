@@ -34,6 +34,9 @@ class World(Protocol):
     def total(self, count: Float[Tensor, ""], /) -> Float[Tensor, ""]:
         """Sum a count over the ranks."""
 
+    def sum(self, values: Float[Tensor, "..."], /) -> Float[Tensor, "..."]:
+        """Add tensors over the ranks; so is the gradient."""
+
 
 @dataclass(frozen=True, slots=True)
 class Alone:
@@ -54,6 +57,9 @@ class Alone:
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:
         return count
+
+    def sum(self, values: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        return values
 
 
 ALONE = Alone()

@@ -59,13 +59,14 @@ def named(
     >>> named("simclr", size=32) == simclr()
     True
     """
+    chosen = None if encoder is None else encoder_named(encoder, size=size)
     if name.endswith(".json"):
         method = read_method(Path(name).read_text(), parts=parts)
-    elif name in METHODS:
-        method = METHODS[name](size=size)
-    else:
+        return method if chosen is None else method.swap(encoder=chosen)
+    if name not in METHODS:
         raise ValueError(f"method: got {name!r}; there are {', '.join(METHODS)}, or a .json file")
-    return method if encoder is None else method.swap(encoder=encoder_named(encoder, size=size))
+    compose = METHODS[name]  # keeps the twin or the head that belongs around an encoder
+    return compose(size=size) if chosen is None else compose(chosen, size=size)
 
 
 def views_named(name: str, *, size: int) -> Views:

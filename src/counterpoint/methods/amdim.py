@@ -48,12 +48,12 @@ def amdim(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
     )
 
 
-def amdim_paper(*, size: int = 32) -> Method:
+def amdim_paper(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     """Compose AMDIM as the paper prints it: a flip for each view, a plain dot product, equation 2.
 
     The sum of equation 2 with its sign put right (docs/paper.md, row 1).
     """
-    return amdim(LARGE.get(size, LARGE[128]), size=size).swap(
+    return amdim(encoder or LARGE.get(size, LARGE[128]), size=size).swap(
         views=pipelines.amdim(size, shared_flip=False), similarity=Dot(), loss=NCE()
     )
 
@@ -83,6 +83,6 @@ RECIPES = {
     # pytorch-lightning-bolts 0.2: no warm-up, no drops.
     "amdim-paper": Recipe(amdim_paper, replace(REFERENCE, warmup=0, drops=())),
     "amdim-small": Recipe(
-        amdim_small, replace(REFERENCE, batch=256, lr=1e-3, epochs=6, warmup=0.1, schedule="cosine")
+        amdim_small, replace(REFERENCE, batch=256, lr=1e-3, epochs=2, warmup=0.1, schedule="cosine")
     ),
 }

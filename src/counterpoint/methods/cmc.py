@@ -4,40 +4,42 @@ from counterpoint.framework import Encoder, Method
 from counterpoint.framework.training import Training
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import Headed, NarrowResNet, PerView, ResNet
-from counterpoint.parts.extraction import Bank
+from counterpoint.parts.extraction import Bank, Compare
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine
 from counterpoint.parts.views import pipelines
 
 CIFAR10 = 45_000  # samples of the paper's training split
-DEFAULT = (ResNet("resnet50"), ResNet("resnet50"))
-HALVES = (NarrowResNet(widths=(48, 96, 192)), NarrowResNet(widths=(48, 96, 192)))
+DEFAULT = ResNet("resnet50")
+HALF = NarrowResNet(widths=(48, 96, 192))  # of which there are two
 
 
-def cmc(
-    encoders: tuple[Encoder, Encoder] = DEFAULT, *, size: int = 32, samples: int = CIFAR10
-) -> Method:
+def cmc(encoder: Encoder = DEFAULT, *, size: int = 32, samples: int = CIFAR10) -> Method:
     """Compose CMC: L and ab of one crop, a network for each, a bank of the other's vectors.
 
     >>> print(cmc(samples=1000).extraction)
     Bank(samples=1000, negatives=16384, momentum=0.5, start='random', map=-1)
     """
+    one = Headed(of=encoder, out=128)
     return Method(
         views=pipelines.cmc(size),
-        encoder=PerView(of=tuple(Headed(of=encoder, out=128) for encoder in encoders)),
+        encoder=PerView(of=(one, one)),
         extraction=Bank(samples=samples),
         similarity=Cosine(tau=0.07),  # HobbitLong/CMC, train_CMC.py, --nce_t
         loss=NCE(),  # --softmax: better than its NCE with a constant Z (README)
     )
 
 
-def cmc_small(
-    encoders: tuple[Encoder, Encoder] = HALVES, *, size: int = 32, samples: int = CIFAR10
-) -> Method:
-    """Compose CMC for minutes on two cores: two narrow networks and fewer negatives."""
-    return cmc(encoders, size=size, samples=samples).swap(
+def cmc_small(encoder: Encoder = HALF, *, size: int = 32) -> Method:
+    """Compose CMC for minutes on two cores: two narrow networks, and the batch for the bank.
+
+    What a bank remembers is an epoch old. In the first epochs of a run the age of an entry tells
+    more than its content, and that is what the networks learn (docs/results.md).
+    """
+    return cmc(encoder, size=size).swap(
         views=pipelines.cmc(size * 5 // 8, smallest=0.2, evaluation=size),
-        extraction=Bank(samples=samples, negatives=4096, start="seen"),
+        extraction=Compare.parse("(-1:-1)"),
+        similarity=Cosine(tau=0.1),
     )
 
 

@@ -3,7 +3,7 @@
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.training import Training
 from counterpoint.methods.recipe import Recipe
-from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, ResNet
+from counterpoint.parts.encoders import Headed, NarrowResNet, QueryKeyEncoder, ResNet
 from counterpoint.parts.extraction import Keys, Queue
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine
@@ -21,7 +21,7 @@ def moco(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
     """
     return Method(
         views=pipelines.moco(size),
-        encoder=MomentumEncoder(of=Headed(of=encoder, out=128, hidden=2048), decay=0.999),
+        encoder=QueryKeyEncoder(of=Headed(of=encoder, out=128, hidden=2048)),
         extraction=Queue(of=Keys(), size=65_536),
         similarity=Cosine(tau=0.2),  # main_moco.py --moco-t 0.2
         loss=NCE(),
@@ -36,7 +36,7 @@ def moco_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     """
     return moco(encoder, size=size).swap(
         views=pipelines.moco(size * 5 // 8, evaluation=size),
-        encoder=MomentumEncoder(of=Headed(of=encoder, out=128, hidden=512), decay=0.99),
+        encoder=QueryKeyEncoder(of=Headed(of=encoder, out=128, hidden=512), decay=0.99, groups=1),
         extraction=Queue(of=Keys(), size=4096),
     )
 
@@ -49,6 +49,6 @@ RECIPES = {
     ),
     "moco-small": Recipe(
         moco_small,
-        Training(optimiser="adam", lr=3e-3, batch=256, weight_decay=0.05, epochs=5),
+        Training(optimiser="adam", lr=3e-3, batch=256, weight_decay=0.05, epochs=6),
     ),
 }

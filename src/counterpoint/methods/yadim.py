@@ -29,13 +29,18 @@ def yadim(encoder: Encoder = LARGE[32], *, size: int = 32) -> Method:
 
 
 def yadim_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
-    """Compose YADIM for minutes on two cores: a narrow encoder, and AMDIM's scaled score."""
-    return yadim(encoder, size=size).swap(similarity=ScaledDot(clip=20.0))
+    """Compose YADIM for minutes on two cores: a narrow encoder, and AMDIM's scaled score.
+
+    Its 4 x 4 patches lie side by side, as section 4 has them; section 3 lets them overlap.
+    """
+    return yadim(encoder, size=size).swap(
+        views=pipelines.yadim(size, overlap=0), similarity=ScaledDot(clip=20.0)
+    )
 
 
 def yadim_pooled(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     """Compose the other reading: the mean of all patches is the one vector of a view."""
-    return yadim(encoder, size=size).swap(extraction=Pooled(), similarity=Cosine(tau=0.2))
+    return yadim_small(encoder, size=size).swap(extraction=Pooled(), similarity=Cosine(tau=0.2))
 
 
 def yadim_all_places(encoder: Encoder = SMALL, *, size: int = 32) -> Method:

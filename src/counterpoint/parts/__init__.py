@@ -7,6 +7,7 @@ from counterpoint.parts.encoders import (
     MomentumEncoder,
     NarrowResNet,
     PerView,
+    QueryKeyEncoder,
     ResNet,
     Timm,
 )
@@ -44,7 +45,8 @@ PARTS: dict[str, type] = {
         *(Pipeline, MultiView, ChannelSplit),
         *(RandomResizedCrop, Translation, HorizontalFlip, Resize, CentreCrop),
         *(ColourJitter, Greyscale, Solarise, GaussianBlur, Normalise, ColourSpace, Patches),
-        *(ResNet, NarrowResNet, Timm, AMDIMEncoder, CPCResNet, MomentumEncoder, Headed, PerView),
+        *(ResNet, NarrowResNet, Timm, AMDIMEncoder, CPCResNet, Headed, PerView),
+        *(MomentumEncoder, QueryKeyEncoder),
         *(Pooled, Compare, Pair, Context, Keys, Queue, Bank),
         *(Dot, ScaledDot, Cosine, Bilinear, ProjectedCosine, PredictedCosine),
         *(NCE, Penalised, Triplet, Regression),

@@ -49,6 +49,9 @@ class Ranks:
         dist.all_reduce(summed, group=self.group)
         return summed
 
+    def sum(self, values: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        return _Sum.apply(values, self.group)  # type: ignore[no-any-return]
+
     def _sizes(self, own: int, device: torch.device) -> list[int]:
         sizes = torch.zeros(self.size, dtype=torch.int64, device=device)
         _all_gather(sizes, torch.tensor([own], device=device), group=self.group)
@@ -75,6 +78,22 @@ class _Gather(torch.autograd.Function):
         own = gradient.new_empty(max(sizes), *gradient.shape[1:])
         _reduce_scatter(own, padded, op=dist.ReduceOp.SUM, group=group)
         return own[: sizes[dist.get_rank(group)]], None, None
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, own: Tensor, group: dist.ProcessGroup | None) -> Tensor:
+        ctx.group = group
+        summed = own.clone()
+        dist.all_reduce(summed, group=group)
+        return summed
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        summed = gradient.contiguous().clone()
+        dist.all_reduce(summed, group=ctx.group)
+        return summed, None
 
 
 def _gather(own: Tensor, sizes: list[int], group: dist.ProcessGroup | None) -> Tensor:

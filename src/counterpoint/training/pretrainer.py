@@ -9,7 +9,9 @@ from torch import Tensor
 from counterpoint.data import Batches, Files, Source
 from counterpoint.data.batches import Batch
 from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
+from counterpoint.framework.model import reaching_all
 from counterpoint.framework.training import Training
+from counterpoint.parts.batch_norm import share_statistics
 from counterpoint.training.distributed import world
 from counterpoint.training.optimisers import optimiser, rate
 
@@ -32,8 +34,11 @@ class Pretrainer(L.LightningModule):
         self.training_settings = training
         self.world: World = ALONE
 
-    def on_fit_start(self) -> None:
+    def setup(self, stage: str) -> None:  # noqa: ARG002 (Lightning's signature)
         self.world = world()
+        if self.training_settings.sync_batchnorm:
+            fused = self.trainer.strategy.root_device.type == "cuda"
+            share_statistics(self.model, self.world, fused=fused)
 
     def train_dataloader(self) -> Batches:
         return Batches(
@@ -51,7 +56,7 @@ class Pretrainer(L.LightningModule):
         draw = Draw(self.training_settings.seed, self.current_epoch, index)
         views = self.model.views
         seen = views(given, draw) if isinstance(given, Tensor) else views.finish(given, draw)
-        loss = contrast(self.model, seen, index, self.world)
+        loss = reaching_all(contrast(self.model, seen, index, self.world), self.model)
         self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss
 

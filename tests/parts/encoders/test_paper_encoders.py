@@ -58,8 +58,9 @@ def test_amdim_gives_seven_five_and_one(side):
 @pytest.mark.parametrize("side", [8, 16, 32])
 def test_amdim_takes_patches(side):
     encoder = AMDIMEncoder(width=4, rkhs=12, depth=1).build(((3, 3, 3, side, side),))
-    ((one,),) = encoder((torch.randn(2, 3, 3, 3, side, side),))
-    assert one.shape == (2, 12, 3, 3)
+    (maps,) = encoder((torch.randn(2, 3, 3, 3, side, side),))
+    assert [m.shape[2:] for m in maps] == [(3, 3)] * 3  # so that all of table 2 can be asked
+    assert maps[-1].shape == (2, 12, 3, 3)
 
 
 def test_amdim_refuses_other_sides():
@@ -105,7 +106,7 @@ def test_a_grid_of_patches_is_one_map(settings):
     stage = Patches(8, overlap=4)
     images = torch.randn(2, 3, 24, 24)
     encoder = settings.build((stage.shape((3, 24, 24)),)).eval()
-    ((one,),) = encoder((stage(images),))
+    ((*_, one),) = encoder((stage(images),))
     patch = images[1:, :, 8:16, 4:12]
     ((*_, alone),) = encoder((patch,))
     torch.testing.assert_close(one[1, :, 2, 1], alone.mean(dim=(2, 3))[0])
@@ -116,7 +117,7 @@ def test_no_patch_sees_another():
     """Layer norm: the gradient of one place reaches only its own patch, in training too."""
     encoder = CPC_SMALL.build(((3, 3, 3, 8, 8),)).train()
     patches = torch.randn(2, 3, 3, 3, 8, 8, requires_grad=True)
-    ((one,),) = encoder((patches,))
+    ((*_, one),) = encoder((patches,))
     one[1, :, 0, 2].sum().backward()
     touched = patches.grad.abs().sum(dim=(3, 4, 5)) > 0
     assert touched.nonzero().tolist() == [[1, 0, 2]]

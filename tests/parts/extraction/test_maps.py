@@ -1,11 +1,14 @@
 """Comparisons of feature maps, the context of CPC, MoCo's keys and CMC's bank."""
 
+import math
+
 import pytest
 import torch
 
-from counterpoint.framework import ALONE, Encoded, PartError
+from counterpoint.framework import ALONE, Draw, Encoded, PartError
 from counterpoint.framework.records import NOBODY
-from counterpoint.methods.amdim import STRATEGIES, amdim
+from counterpoint.methods.amdim import STRATEGIES, amdim, amdim_small
+from counterpoint.methods.yadim import yadim_small
 from counterpoint.parts.encoders import ResNet
 from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Pair
 from counterpoint.parts.extraction.context import places
@@ -132,10 +135,25 @@ def test_positives_come_from_the_same_image_on_a_resnet():
                 assert touched == [image], f"comparison {number}, image {image}"
 
 
+@pytest.mark.parametrize("compose", [amdim_small, yadim_small])
 @pytest.mark.parametrize("text", STRATEGIES.values())
-def test_the_four_strategies_of_table_2_are_four_lines(text):
-    method = amdim().swap(extraction=Compare.parse(text))
-    assert text.split(",")[0] in str(method)
+def test_the_four_strategies_of_table_2_are_four_lines(text, compose):
+    method = compose().swap(extraction=Compare.parse(text))
+    assert text in str(method)
+    torch.manual_seed(0)
+    model = method.build(image=(3, 32, 32))
+    images = torch.randint(256, (6, 3, 32, 32), dtype=torch.uint8)
+    chosen = torch.optim.Adam(model.parameters(), lr=1e-3)
+    losses = []
+    for step in range(6):
+        index = torch.arange(6)
+        loss = model(model.views(images, Draw(0, step, index)), index)
+        chosen.zero_grad()
+        loss.backward()
+        assert all(p.grad is not None for p in model.parameters())  # DDP waits for each
+        chosen.step()
+        losses.append(float(loss.detach()))
+    assert all(math.isfinite(loss) for loss in losses)
 
 
 def test_maps_that_do_not_exist_are_refused():

@@ -6,6 +6,7 @@ from counterpoint.parts.encoders.headed import Headed, PerView
 from counterpoint.parts.encoders.momentum import MomentumEncoder
 from counterpoint.parts.encoders.names import encoder_named
 from counterpoint.parts.encoders.narrow import NarrowResNet
+from counterpoint.parts.encoders.query_key import QueryKeyEncoder
 from counterpoint.parts.encoders.resnet import RESNETS, ResNet
 from counterpoint.parts.encoders.timm import Timm
 
@@ -20,6 +21,7 @@ __all__ = [
     "MomentumEncoder",
     "NarrowResNet",
     "PerView",
+    "QueryKeyEncoder",
     "ResNet",
     "Timm",
     "encoder_named",

@@ -68,7 +68,7 @@ class _Net(nn.Module):
 
 
 def three_maps(backbone: nn.Module, view: Tensor) -> Maps:
-    """Give the 7 x 7, the 5 x 5 and the 1 x 1 map; of a patch only the last."""
+    """Give the 7 x 7, the 5 x 5 and the 1 x 1 map; of a patch, every output."""
     net = backbone
     assert isinstance(net, _Net)
     x, outputs = net.stem(view), []
@@ -77,8 +77,8 @@ def three_maps(backbone: nn.Module, view: Tensor) -> Maps:
         outputs.append(x)
     # The stack after the 5 x 5 map has 3 x 3 and is not compared.
     heads = list(net.heads)
-    seen = outputs[-1 - len(heads) : -1] if heads else []
-    maps = [head(output) for head, output in zip(heads, seen, strict=True)]
+    seen = outputs[-1 - len(heads) : -1]
+    maps = [head(output) for head, output in zip(heads, seen, strict=True)] if heads else outputs
     return (*maps, net.last(x))
 
 

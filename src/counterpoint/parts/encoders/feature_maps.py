@@ -46,7 +46,7 @@ def together(maps: Callable[[Tensor], Maps], views: tuple[View, ...]) -> tuple[M
 def patchwise(backbone: nn.Module, maps: Callable[[nn.Module, Tensor], Maps], view: Tensor) -> Maps:
     """Run a view, or each patch of a grid (b, p, p, c, q, q), which comes back as (b, c, p, p).
 
-    Of a patch the last map is kept, averaged: a patch is one vector.
+    The maps of a patch are averaged: at each level a patch is one vector.
     """
     grid = view.shape[:-3]
     images = view.flatten(0, -4) if len(grid) > 1 else view
@@ -54,8 +54,7 @@ def patchwise(backbone: nn.Module, maps: Callable[[nn.Module, Tensor], Maps], vi
     found = maps(backbone, images.contiguous(memory_format=torch.channels_last))
     if len(grid) == 1:
         return found
-    vectors = found[-1].mean(dim=(2, 3)).unflatten(0, grid)
-    return (vectors.permute(0, 3, 1, 2),)
+    return tuple(m.mean(dim=(2, 3)).unflatten(0, grid).permute(0, 3, 1, 2) for m in found)
 
 
 def one_channel_count(views: tuple[Shape, ...]) -> int:

@@ -1,16 +1,16 @@
-"""The first view asks, the second answers (MoCo)."""
+"""The first view asks, the last answers (MoCo)."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from counterpoint.framework import Comparison, Encoded, PartError, World
+from counterpoint.framework import Comparison, Encoded, World
 from counterpoint.framework.records import Index, Shape, only_positive
 from counterpoint.parts.extraction.pooled import Pool, pooled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """Anchors are the queries of view 1, candidates the keys of view 2, from the twin.
+    """Anchors are the queries of the first view, candidates the keys of the last, from the twin.
 
     Keys of the batch are positives of their own query and no one's negatives: those come from
     a queue (He et al. 2019, algorithm 1).
@@ -21,9 +21,7 @@ class Keys:
     map: int = -1
     pool: Pool = "mean"
 
-    def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "Keys":
-        if len(maps) != 2:
-            raise PartError("extraction", got=f"{len(maps)} views", needs="two: a query and a key")
+    def build(self, _maps: tuple[tuple[Shape, ...], ...]) -> "Keys":
         return self
 
     def __call__(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison]:
@@ -31,7 +29,7 @@ class Keys:
         return (
             Comparison(
                 anchors=pooled(encoded.online[0][self.map], self.pool),
-                candidates=pooled(encoded.target[1][self.map], self.pool),
+                candidates=pooled(encoded.target[-1][self.map], self.pool),
                 anchor_identity=identity,
                 candidate_identity=identity,
             ),

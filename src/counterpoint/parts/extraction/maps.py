@@ -1,7 +1,7 @@
 """Feature maps against feature maps, written as in the paper: (-1:-2) + (-1:-3) + (-2:-2)."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 from typing import ClassVar, Literal
 
@@ -139,15 +139,7 @@ class MapExtraction(nn.Module):
                 )
         if self.training and not self.steps.is_meta:
             self.steps += 1
-        return (self._touched(found[0]), *found[1:])
-
-    def _touched(self, comparison: Comparison) -> Comparison:
-        """Let every 1x1 map be in the graph, also in a step that draws another: DDP needs it."""
-        weights = list(self.bring.parameters())
-        if not weights:
-            return comparison
-        nothing = torch.stack([weight.sum() for weight in weights]).sum() * 0
-        return replace(comparison, anchors=comparison.anchors + nothing)
+        return tuple(found)
 
     def _vectors(self, maps: Maps, level: int) -> Float[Tensor, "vector channel"]:
         """List all vectors of a map: the places of the first image, then of the second, ..."""

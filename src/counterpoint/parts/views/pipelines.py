@@ -106,25 +106,30 @@ def amdim(size: int, *, shared_flip: bool = True) -> Pipeline:
     )
 
 
-def cpc(size: int) -> Pipeline:
+def cpc(size: int, *, overlap: int | None = None) -> Pipeline:
     """Give CPC's one view: AMDIM's stages, then overlapping patches (section 2.2).
 
     Patches of a quarter of the side that overlap by half: 7 x 7 of them at every size
     (pytorch-lightning-bolts 0.2: 8/4, 16/8 and 32/16 pixels).
     """
     return Pipeline(
-        (HorizontalFlip(0.5), *_amdim_stages(size), Patches(size // 4, size // 8)),
+        (HorizontalFlip(0.5), *_amdim_stages(size), _quarters(size, overlap)),
         views=1,
         evaluation=_amdim_centre(size),
     )
 
 
-def yadim(size: int) -> Pipeline:
+def yadim(size: int, *, overlap: int | None = None) -> Pipeline:
     """Give YADIM's two views: the union of AMDIM's stages and CPC's (section 3)."""
     return Pipeline(
-        (HorizontalFlip(0.5), *_amdim_stages(size), Patches(size // 4, size // 8)),
+        (HorizontalFlip(0.5), *_amdim_stages(size), _quarters(size, overlap)),
         evaluation=_amdim_centre(size),
     )
+
+
+def _quarters(size: int, overlap: int | None) -> Patches:
+    """Cut patches of a quarter of the side; None overlaps them by half."""
+    return Patches(size // 4, size // 8 if overlap is None else overlap)
 
 
 def cmc(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> ChannelSplit:

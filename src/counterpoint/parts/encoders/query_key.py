@@ -1,0 +1,86 @@
+"""MoCo's pair: queries of the first view from the encoder, keys of the second from its twin."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Int64
+from torch import Tensor, nn
+
+from counterpoint.framework import Encoder, Momentum, PartError
+from counterpoint.framework.records import Maps, Shape, View
+from counterpoint.parts.batch_norm import GroupedBatchNorm, regroup, replace_norms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryKeyEncoder:
+    """Another encoder for queries and its moving average for keys, with shuffled batch norm.
+
+    A query and its key in one batch of statistics betray each other (He et al. 2019, section
+    3.3). So the batch is `groups` groups, those of queries in order, those of keys shuffled:
+    8 is MoCo's 8 GPUs, on any number of devices.
+    """
+
+    part: ClassVar[Literal["encoder"]] = "encoder"
+
+    of: Encoder
+    decay: float = 0.999  # facebookresearch/moco, main_moco.py, --moco-m
+    groups: int = 8  # facebookresearch/moco, README: 8 GPUs of 32 images
+    """Groups of batch-norm statistics; 1 shuffles nothing."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.decay <= 1 or self.groups < 1:
+            raise PartError(
+                "encoder",
+                got=f"decay={self.decay}, groups={self.groups}",
+                needs="a share from 0 to 1, and one group or more",
+            )
+
+    def build(self, views: tuple[Shape, ...]) -> "QueryKey":
+        if len(views) != 2:
+            raise PartError("encoder", got=f"{len(views)} views", needs="two: a query and a key")
+        online = self.of.build(views[:1])
+        assert isinstance(online, nn.Module)
+        if self.groups > 1:
+            replace_norms(online)
+        return QueryKey(online, decay=self.decay, groups=self.groups)
+
+    def __str__(self) -> str:
+        shuffled = f", batch norm in {self.groups} shuffled groups" if self.groups > 1 else ""
+        return f"{self.of}, keys by a twin {self.decay:g}{shuffled}"
+
+
+class QueryKey(Momentum):
+    """The built pair."""
+
+    passes: Tensor
+
+    def __init__(self, online: nn.Module, *, decay: float, groups: int) -> None:
+        super().__init__(online, decay=decay)
+        self.groups = groups
+        self.register_buffer("passes", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
+        regroup(self.online, self._groups(len(views[0]), shuffled=False), self.groups)
+        return self.online(views[:1])  # type: ignore[no-any-return]
+
+    @torch.no_grad()
+    def target(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
+        regroup(self.twin, self._groups(len(views[0]), shuffled=True), self.groups)
+        if self.training and not self.passes.is_meta:
+            self.passes += 1
+        return self.twin(views[1:])  # type: ignore[no-any-return]
+
+    def _groups(self, own: int, *, shuffled: bool) -> Int64[Tensor, " image"] | None:
+        """Give the groups of this rank's images: together they are those of one process."""
+        norms = (norm for norm in self.online.modules() if isinstance(norm, GroupedBatchNorm))
+        if (first := next(norms, None)) is None:
+            return None
+        blank = first.weight.new_zeros(own, 1)
+        everywhere = first.world.gather(blank, blank[:, 0].long())
+        whole, start = len(everywhere.vectors), everywhere.start
+        group = torch.arange(whole, device="cpu") * self.groups // whole
+        if shuffled and not self.passes.is_meta:
+            generator = torch.Generator().manual_seed(int(self.passes))
+            group = group[torch.randperm(whole, generator=generator)]
+        return group[start : start + own]
