@@ -15,11 +15,11 @@ from torch import nn
 import counterpoint
 from counterpoint import Run, Source, Training, pretrain
 from counterpoint.framework import Draw, contrast
-from counterpoint.methods import simclr
+from counterpoint.methods import named, simclr, training_of
 from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet
 from counterpoint.training.optimisers import optimiser, parameter_groups, rate
 from counterpoint.training.progress import Pace
-from counterpoint.training.start import activation_numbers, start_table
+from counterpoint.training.start import activation_numbers, candidates, start_table
 
 METHOD = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)))
 QUIET = Training(epochs=2, batch=16, seed=3)
@@ -156,9 +156,23 @@ def test_the_start_table_says_what_matters():
     console.print(table)
     text = console.file.getvalue()
     assert "64 images, 3 x 32 x 32, no labels" in text
-    assert "254 per anchor (the batch, x 2 views)" in text
+    assert "256 per anchor: 2 of each image in the batch" in text
     assert "0.15 = 0.3 x 128 / 256, lars" in text
     assert METHOD.fingerprint in text
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("moco-small", "4,352 per anchor: 1 of each image in the batch and 4,096 remembered"),
+        ("cpc-small", "2,048 per anchor: 16 of each image in the batch, gathered from 2 ranks"),
+        ("byol-small", "its positives only: this loss has no negatives"),
+    ],
+)
+def test_candidates_are_counted_for_every_method(name, said):
+    model = named(name, size=32).build(image=(3, 32, 32))
+    ranks = 2 if name == "cpc-small" else 1
+    assert candidates(model, training_of(name), ranks=ranks) == said
 
 
 def test_activations_are_counted_without_running():

@@ -1,24 +1,45 @@
 """What a run is, said before it starts."""
 
 import copy
+from typing import TypeVar
 
 import torch
 from rich.table import Table
 from torch import nn
 
 from counterpoint.data import Files, Source
-from counterpoint.framework import Method, Model
+from counterpoint.framework import ALONE, Method, Model
 from counterpoint.framework.training import Training
 
+Built = TypeVar("Built")
 
-def negatives(model: Model, training: Training, *, ranks: int) -> str:
-    """Say how many negatives an anchor has and where they come from."""
+
+def candidates(model: Model, training: Training, *, ranks: int) -> str:
+    """Say how many candidates an anchor is compared with and where they come from."""
     if not model.loss.needs_negatives:
-        return "none: this loss looks at positives only"
-    views = len(model.views.shapes)
-    count = views * (training.batch - 1)
-    share = f"{training.batch // ranks} images a rank, gathered from {ranks} ranks, x {views} views"
-    return f"{count:,} per anchor ({share if ranks > 1 else f'the batch, x {views} views'})"
+        return "its positives only: this loss has no negatives"
+    two, three = (_candidates(model, images) for images in (2, 3))
+    each, kept = three - two, two - 2 * (three - two)
+    remembered = f" and {kept:,} remembered" if kept else ""
+    gathered = f", gathered from {ranks} ranks" if ranks > 1 else ""
+    count = each * training.batch + kept
+    return f"{count:,} per anchor: {each} of each image in the batch{remembered}{gathered}"
+
+
+def _candidates(model: Model, images: int) -> int:
+    """Count the candidates of the first comparison, on the meta device."""
+    with torch.device("meta"):
+        encoder, extraction = _shadow(model.encoder), _shadow(model.extraction)
+        shadow = Model(model.views, encoder, extraction, model.similarity, model.loss)
+        encoded = shadow.encode(tuple(torch.empty(images, *s) for s in model.views.shapes))
+        first, *_ = shadow.extraction(encoded, torch.arange(images), ALONE)
+    return len(first.candidates)
+
+
+def _shadow(part: Built) -> Built:
+    """Copy a part to the meta device, where it costs nothing."""
+    copied = copy.deepcopy(part)
+    return copied.to("meta") if isinstance(copied, nn.Module) else copied
 
 
 def memory(model: Model, training: Training, *, ranks: int) -> str:
@@ -37,7 +58,7 @@ def activation_numbers(model: Model) -> int:
     Run on the meta device, so that it costs nothing.
     """
     assert isinstance(model.encoder, nn.Module)
-    shadow = copy.deepcopy(model.encoder).to("meta")
+    shadow = _shadow(model.encoder)
     counted = 0
 
     def count(_module: object, _inputs: object, output: object) -> None:
@@ -61,7 +82,7 @@ def start_table(
     ranks: int,
     steps: int,
 ) -> Table:
-    """Show data, parts, parameters, negatives, learning rate and memory."""
+    """Show data, parts, parameters, candidates, learning rate and memory."""
     table = Table(title=f"method {method.fingerprint}", show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -70,7 +91,7 @@ def start_table(
         "data": repr(source),
         **dict(method.rows()),
         "parameters": f"{count:,} trained",
-        "negatives": negatives(model, training, ranks=ranks),
+        "candidates": candidates(model, training, ranks=ranks),
         "learning rate": (
             f"{training.scaled_lr:g} = {training.lr:g} x {training.batch} / 256, "
             f"{training.optimiser}, weight decay {training.weight_decay:g}"
