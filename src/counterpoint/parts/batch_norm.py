@@ -12,7 +12,7 @@ Statistic = Float[Tensor, "group channel"]
 
 
 def group_statistics(
-    x: Float[Tensor, "row channel pixel"], member: Int64[Tensor, " row"], groups: int, world: World
+    x: Float[Tensor, "row channel ..."], member: Int64[Tensor, " row"], groups: int, world: World
 ) -> tuple[Statistic, Statistic, Float[Tensor, " group"]]:
     r"""Give the mean, the variance and the count of each group, over all ranks.
 
@@ -21,19 +21,20 @@ def group_statistics(
 
     Rows never leave their rank: two small sums do, and so does their gradient.
 
-    >>> x = torch.tensor([1.0, 3.0, 10.0, 14.0]).view(4, 1, 1)
+    >>> x = torch.tensor([1.0, 3.0, 10.0, 14.0]).view(4, 1)
     >>> mean, variance, _ = group_statistics(x, torch.tensor([0, 0, 1, 1]), 2, ALONE)
     >>> mean.flatten().tolist(), variance.flatten().tolist()
     ([2.0, 12.0], [1.0, 4.0])
     """
     belongs = F.one_hot(member, groups).to(x).T  # (group, row)
-    variance, mean = torch.var_mean(x, dim=2, correction=0)
+    pixels = tuple(range(2, x.dim()))
+    variance, mean = torch.var_mean(x, pixels, correction=0) if pixels else (x * 0, x)
     sums = world.sum(torch.cat([belongs @ mean, belongs.sum(1, keepdim=True)], dim=1))
     rows = sums[:, -1:].detach()
     centre = sums[:, :-1] / rows
     # Around the group's mean, not E[x^2] - E[x]^2, which cancels.
     spread = world.sum(belongs @ (variance + (mean - centre[member]) ** 2)) / rows
-    return centre, spread, rows[:, 0] * x.shape[2]
+    return centre, spread, rows[:, 0] * x[0, 0].numel()
 
 
 class GroupedBatchNorm(nn.Module):
@@ -64,13 +65,14 @@ class GroupedBatchNorm(nn.Module):
             return F.batch_norm(
                 x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
             )
-        flat, member = x.flatten(2) if x.dim() > 2 else x[:, :, None], self._rows(x)
-        wide = flat.float() if flat.dtype in (torch.float16, torch.bfloat16) else flat
+        member = self._rows(x)
+        wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
         mean, variance, count = group_statistics(wide, member, self.groups, self.world)
         self._remember(mean.detach(), variance.detach(), count)
         scale = (variance + self.eps).rsqrt() * self.weight
-        normal = (wide - mean[member][:, :, None]) * scale[member][:, :, None]
-        return (normal + self.bias[:, None]).view_as(x).to(x)
+        shape = (-1, x.shape[1]) + (1,) * (x.dim() - 2)
+        centred = wide - mean[member].view(shape)
+        return torch.addcmul(self.bias.view(shape), centred, scale[member].view(shape)).to(x)
 
     def _rows(self, x: Tensor) -> Int64[Tensor, " row"]:
         """Give the group of each row; the views of a batch stand one after the other."""
