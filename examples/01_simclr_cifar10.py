@@ -16,7 +16,8 @@ def main(data: str, *, smoke: bool) -> None:
     training = Training(epochs=20, batch=256, optimiser="adam", lr=2e-3, weight_decay=0.05)
     run = pretrain(method, splits, out="runs/simclr", training=training, steps=1 if smoke else None)
     result = run.evaluate(splits)
-    print(f"kNN {result.knn:.3f}  MLP {result.mlp:.3f}")
+    for probe in result.probes:
+        print(f"{probe.name} {probe.test:.3f}")
 
 
 if __name__ == "__main__":

@@ -89,26 +89,44 @@ def pretrain_command(
     )
 
 
-def evaluate_command(folder: str, *, data: str, seed: int = 0, limit: int | None = None) -> None:
-    """Measure a run's encoder: weighted kNN and the paper's MLP, scored once on test.
+def evaluate_command(
+    folder: str,
+    *,
+    data: str,
+    protocol: str = "knn,linear,mlp",
+    labels: str = "1",
+    seeds: int = 1,
+    seed: int = 0,
+    map: int | None = None,  # noqa: A002 (the paper's word)
+    limit: int | None = None,
+) -> None:
+    """Measure a run's encoder: chosen on validation images, scored once on test images.
 
     Args:
         folder: Folder of the run.
         data: Folder of the images, with labels.
-        seed: Seed of the probe.
+        protocol: Any of knn, linear, mlp and finetune, with commas between.
+        labels: Shares of the training labels, such as 0.01,0.1,1.
+        seeds: How often to repeat what has chance in it.
+        seed: The first of these seeds.
+        map: Feature map to probe, -1 is the last; the last before a projection head if not given.
         limit: Only the first so many images of each split, for a quick look.
     """
     from rich.console import Console
-    from rich.table import Table
 
     from counterpoint.data import open_data
+    from counterpoint.report.probe_table import probe_table
     from counterpoint.run import Run
 
-    result = Run.open(folder).evaluate(open_data(data, limit=limit), seed=seed)
-    table = Table("probe", "validation", "test", title=folder, title_justify="left")
-    table.add_row(f"kNN, k = {result.k}", f"{result.knn_validation:.4f}", f"{result.knn:.4f}")
-    table.add_row("MLP, 1,024 units", f"{result.mlp_validation:.4f}", f"{result.mlp:.4f}")
-    Console().print(table)
+    result = Run.open(folder).evaluate(
+        open_data(data, limit=limit),
+        probes=[name.strip() for name in protocol.split(",")],
+        fractions=[float(share) for share in labels.split(",")],
+        seeds=seeds,
+        seed=seed,
+        map=map,
+    )
+    Console().print(probe_table(result, title=folder))
 
 
 def views_command(

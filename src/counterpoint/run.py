@@ -2,6 +2,7 @@
 
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from counterpoint.data import Files, Source, Splits, open_data
+from counterpoint.data import Files, Source, Splits, fingerprint, open_data
 from counterpoint.evaluation import Representation, Result, evaluate
+from counterpoint.evaluation.kept import kept_embeddings
 from counterpoint.evaluation.representation import pixels
 from counterpoint.framework import Method, Model
 from counterpoint.framework.training import Training
@@ -42,11 +44,37 @@ class Run:
         """Give one vector per image."""
         return self.representation(images if isinstance(images, Tensor) else pixels(images))
 
-    def evaluate(self, data: str | Path | Splits, *, seed: int = 0) -> Result:
-        """Measure the encoder by the paper's protocol and keep the result in the folder."""
+    def evaluate(
+        self,
+        data: str | Path | Splits,
+        *,
+        probes: Sequence[str] = ("knn", "linear", "mlp"),
+        fractions: Sequence[float] = (1.0,),
+        seeds: int = 1,
+        seed: int = 0,
+        map: int | None = None,  # noqa: A002 (the paper's word)
+    ) -> Result:
+        """Measure the encoder by the paper's protocol and keep the result in the folder.
+
+        `map` is the feature map that is probed, -1 the last; None the last before a head.
+        """
         splits = data if isinstance(data, Splits) else open_data(data)
-        result = evaluate(self.representation, splits, seed=seed)
-        record = {"method": self.method.fingerprint, "versions": versions(), **result.to_dict()}
+        representation = Representation(self.model, map)
+        result = evaluate(
+            representation,
+            splits,
+            probes=probes,
+            fractions=fractions,
+            seeds=seeds,
+            seed=seed,
+            embeddings=kept_embeddings(self.folder, representation, splits),
+        )
+        record = {
+            "method": self.method.fingerprint,
+            "data": {"name": splits.train.name, "fingerprint": fingerprint(splits.train)},
+            "versions": versions(),
+            **result.to_dict(),
+        }
         write_json(self.folder / "evaluation.json", record)
         return result
 

@@ -8,6 +8,7 @@ from torch import Tensor
 from counterpoint.data.batches import Batches
 from counterpoint.data.cifar10 import cifar10
 from counterpoint.data.files import Files, image_files
+from counterpoint.data.fingerprint import fingerprint
 from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.source import Source, Splits
 from counterpoint.framework.randomness import keyed_order
@@ -62,6 +63,7 @@ __all__ = [
     "Splits",
     "UnreadableImageError",
     "cifar10",
+    "fingerprint",
     "image_files",
     "image_shape",
     "open_data",

@@ -17,6 +17,8 @@ class Files:
     name: str
     paths: tuple[Path, ...]
     labels: Int64[Tensor, " sample"] | None = None
+    classes: tuple[str, ...] | None = None
+    """The names of the labels: those of the subfolders."""
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -33,7 +35,7 @@ class Files:
         """Take some samples, in the order given."""
         labels = None if self.labels is None else self.labels[samples]
         paths = tuple(self.paths[number] for number in samples.tolist())
-        return Files(f"{self.name} {name}", paths, labels)
+        return Files(f"{self.name} {name}", paths, labels, self.classes)
 
 
 def image_files(folder: str | Path) -> Files:
@@ -49,4 +51,4 @@ def image_files(folder: str | Path) -> Files:
     kinds = {name: n for n, name in enumerate(sorted({parts[0] for parts in below}))}
     labelled = len(kinds) > 1 and all(len(parts) > 1 for parts in below)
     labels = torch.tensor([kinds[parts[0]] for parts in below]) if labelled else None
-    return Files(folder.resolve().name, tuple(paths), labels)
+    return Files(folder.resolve().name, tuple(paths), labels, tuple(kinds) if labelled else None)

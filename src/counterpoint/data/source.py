@@ -20,6 +20,8 @@ class Source:
     name: str
     images: UInt8[Tensor, "sample channel height width"]
     labels: Int64[Tensor, " sample"] | None = None
+    classes: tuple[str, ...] | None = None
+    """The names of the labels, where they are known."""
 
     def __len__(self) -> int:
         return len(self.images)
@@ -32,7 +34,7 @@ class Source:
     def subset(self, name: str, samples: Int64[Tensor, " chosen"]) -> "Source":
         """Take some samples, in the order given."""
         labels = None if self.labels is None else self.labels[samples]
-        return Source(f"{self.name} {name}", self.images[samples], labels)
+        return Source(f"{self.name} {name}", self.images[samples], labels, self.classes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,12 +38,13 @@ class Representation:
         self.encoder.eval()
         parts = torch.arange(len(images)).split(batch)
         try:
-            found = [self._one(images, part) for part in tracked(parts, "embedding")]
+            found = [self.vectors(images, part) for part in tracked(parts, "embedding")]
         finally:
             self.encoder.train(training)
         return torch.cat(found)
 
-    def _one(self, images: Bytes | Files, index: Tensor) -> Tensor:
+    def vectors(self, images: Bytes | Files, index: Tensor) -> Float[Tensor, "chosen _"]:
+        """Embed some images as the encoder is now; the gradient flows."""
         quiet, draw = self.model.views.evaluation, Draw(0, 0, index)
         if isinstance(images, Files):
             views = quiet.finish(quiet.cut(images.pictures(index), draw), draw)

@@ -1,0 +1,97 @@
+"""What an evaluation found, as values that become JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from counterpoint.evaluation.scores import calibration_error, confusion, interval, per_class
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """One probe on one share of the labels; accuracies are shares of the images."""
+
+    name: str
+    fraction: float
+    """Share of the training labels that the probe saw."""
+    settings: Mapping[str, float | int]
+    """Chosen on validation, for the first seed."""
+    validation: float
+    test: float
+    """Mean over the seeds."""
+    spread: float | None
+    """Standard deviation over the seeds; None for one."""
+    low: float
+    high: float
+    """Bootstrap interval of 95 % over the test images."""
+    seeds: tuple[int, ...]
+    calibration_error: float
+    per_class: tuple[float, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    """True classes in rows, predicted in columns, summed over the seeds."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Everything that one evaluation found."""
+
+    probes: tuple[ProbeResult, ...]
+    width: int
+    map: int | None
+    """The map that was probed; None is the last before a projection head."""
+    classes: tuple[str, ...] | None
+    robustness: Mapping[str, Any] | None
+    seed: int
+    seconds: float
+    peak_mb: float
+
+    def probe(self, name: str, *, fraction: float = 1.0) -> ProbeResult:
+        """Find a probe by its name."""
+        for found in self.probes:
+            if (found.name, found.fraction) == (name, fraction):
+                return found
+        there = ", ".join(f"{p.name} of {p.fraction:g}" for p in self.probes)
+        raise KeyError(f"evaluation: no probe {name} of {fraction:g}; there are {there}")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def scored(
+    name: str,
+    fraction: float,
+    seeds: Sequence[int],
+    settings: Mapping[str, float | int],
+    validation: Sequence[float],
+    probabilities: Sequence[Float[Tensor, "sample class"]],
+    true: Int64[Tensor, " sample"],
+    seconds: float,
+) -> ProbeResult:
+    """Score the predictions of one probe, trained once for each seed."""
+    predicted = torch.stack([p.argmax(dim=1) for p in probabilities])
+    right = predicted == true
+    each = right.double().mean(dim=1)
+    low, high = interval(right)
+    classes = max(probabilities[0].shape[1], int(true.max()) + 1)
+    counts = torch.stack([confusion(p, true, classes=classes) for p in predicted]).sum(dim=0)
+    errors = [calibration_error(p, true) for p in probabilities]
+    return ProbeResult(
+        name=name,
+        fraction=fraction,
+        settings=dict(settings),
+        validation=sum(validation) / len(validation),
+        test=float(each.mean()),
+        spread=float(each.std()) if len(seeds) > 1 else None,
+        low=low,
+        high=high,
+        seeds=tuple(seeds),
+        calibration_error=sum(errors) / len(errors),
+        per_class=tuple(per_class(counts).tolist()),
+        confusion=tuple(map(tuple, counts.tolist())),
+        seconds=seconds,
+    )
