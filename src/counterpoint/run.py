@@ -53,10 +53,12 @@ class Run:
         seeds: int = 1,
         seed: int = 0,
         map: int | None = None,  # noqa: A002 (the paper's word)
+        robust: int = 0,
     ) -> Result:
         """Measure the encoder by the paper's protocol and keep the result in the folder.
 
         `map` is the feature map that is probed, -1 the last; None the last before a head.
+        `robust` test images are also classified under corruptions and shifts.
         """
         splits = data if isinstance(data, Splits) else open_data(data)
         representation = Representation(self.model, map)
@@ -68,6 +70,7 @@ class Run:
             seeds=seeds,
             seed=seed,
             embeddings=kept_embeddings(self.folder, representation, splits),
+            robust=robust,
         )
         record = {
             "method": self.method.fingerprint,

@@ -162,6 +162,14 @@ def test_a_result_has_everything(representation):
         result.probe("knn")
 
 
+def test_robustness_is_asked_of_the_best_frozen_probe(representation):
+    result = evaluate(representation, splits(), probes=("knn", "linear"), robust=20)
+    best = max(result.probes, key=lambda probe: probe.validation)
+    assert result.robustness["probe"] == best.name
+    assert result.robustness["images"] == 20
+    assert len(result.robustness["corruptions"]["fog"]) == 5
+
+
 def test_fine_tuning_learns_and_leaves_the_encoder_alone(representation):
     whole = splits()
     before = [p.clone() for p in representation.encoder.parameters()]

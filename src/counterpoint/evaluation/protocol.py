@@ -17,6 +17,7 @@ from counterpoint.evaluation.mlp import mlp
 from counterpoint.evaluation.probe import Fitted, Labelled
 from counterpoint.evaluation.representation import Representation, pixels
 from counterpoint.evaluation.result import ProbeResult, Result, scored
+from counterpoint.evaluation.robustness import robustness
 from counterpoint.evaluation.shares import share_of_labels
 
 FROZEN: dict[str, Callable[..., Fitted]] = {"knn": neighbours, "linear": linear, "mlp": mlp}
@@ -59,10 +60,12 @@ def evaluate(
     seeds: int = 1,
     seed: int = 0,
     embeddings: Embeddings | None = None,
+    robust: int = 0,
 ) -> Result:
     """Measure a representation: train the probes, choose on validation, read the test once.
 
-    `fractions` are shares of the training labels; `seeds` repeats what has chance in it.
+    `fractions` are shares of the training labels; `seeds` repeats what has chance in it;
+    `robust` test images are also classified under every corruption and shift.
     """
     started = time.monotonic()
     if unknown := set(probes) - set(PROBES):
@@ -80,7 +83,7 @@ def evaluate(
         width=vectors.train.shape[1],
         map=representation.map,
         classes=splits.train.classes,
-        robustness=None,
+        robustness=_robustness(trained, representation, splits, vectors, robust),
         seed=seed,
         seconds=time.monotonic() - started,
         peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -131,6 +134,29 @@ def _score(trained: _Trained, test: Tensor, source: Source | Files, truth: Tenso
     )
 
 
+def _robustness(
+    trained: Sequence[_Trained],
+    representation: Representation,
+    splits: Splits,
+    vectors: Embeddings,
+    images: int,
+) -> dict[str, object] | None:
+    """Classify worse and worse test images by the frozen probe that validation likes best."""
+    if images == 0:
+        return None
+    frozen = [(t.name, p) for t in trained for p in t.probes if isinstance(p, Fitted)]
+    if not frozen:
+        raise ValueError("robustness: needs one of knn, linear and mlp among the probes")
+    name, best = max(frozen, key=lambda pair: pair[1].validation)
+    some = _images(splits.test)
+    some = some.subset("robustness", torch.arange(min(images, len(some))))
+    known = (vectors.train, _labels(splits.train))
+    found = robustness(
+        representation, known, some, classify=lambda asked: best.predict(asked).argmax(dim=1)
+    )
+    return {"probe": name, "images": len(some), **found.to_dict()}
+
+
 def _labels(source: Source | Files) -> Tensor:
     if source.labels is None:
         raise ValueError(f"evaluation: {source.name} has no labels; probes need them")
@@ -139,7 +165,8 @@ def _labels(source: Source | Files) -> Tensor:
 
 def _images(source: Source | Files) -> Source:
     if isinstance(source, Files):
-        raise TypeError(
-            f"finetune: got {source!r}, needs images of one size in memory; use knn, linear or mlp"
+        raise ValueError(
+            f"evaluation: got {source!r} for fine-tuning or robustness, "
+            "needs images of one size in memory"
         )
     return source

@@ -83,6 +83,6 @@ RECIPES = {
     # pytorch-lightning-bolts 0.2: no warm-up, no drops.
     "amdim-paper": Recipe(amdim_paper, replace(REFERENCE, warmup=0, drops=())),
     "amdim-small": Recipe(
-        amdim_small, replace(REFERENCE, batch=256, lr=1e-3, epochs=2, warmup=0.1, schedule="cosine")
+        amdim_small, replace(REFERENCE, batch=256, lr=1e-3, epochs=1, warmup=0.1, schedule="cosine")
     ),
 }

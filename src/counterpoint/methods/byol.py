@@ -49,6 +49,6 @@ RECIPES = {
     ),
     "byol-small": Recipe(
         byol_small,
-        Training(optimiser="adam", lr=2e-3, batch=256, weight_decay=0.05, epochs=4),
+        Training(optimiser="adam", lr=2e-3, batch=256, weight_decay=0.05, epochs=2),
     ),
 }

@@ -52,6 +52,6 @@ RECIPES = {
     ),
     "simclr-small": Recipe(
         simclr_small,
-        Training(optimiser="adam", lr=3e-3, batch=256, weight_decay=0.05, epochs=5),
+        Training(optimiser="adam", lr=3e-3, batch=256, weight_decay=0.05, epochs=2),
     ),
 }

@@ -50,7 +50,7 @@ def yadim_all_places(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
 
 # The paper gives no rate, only a grid around AMDIM's 2e-4, and no schedule.
 REFERENCE = replace(AMDIM, schedule="cosine", drops=())
-FEW = replace(REFERENCE, batch=128, lr=1e-3, epochs=4, warmup=0.1)
+FEW = replace(REFERENCE, batch=128, lr=1e-3, epochs=1, warmup=0.1)
 
 RECIPES = {
     "yadim": Recipe(yadim, REFERENCE),

@@ -29,4 +29,7 @@ def probe_table(result: Result, *, title: str) -> Table:
             f"{probe.calibration_error:.3f}",
             f"{probe.seconds:.0f}",
         )
+    if result.robustness is not None:
+        clean, mean = result.robustness["clean"], result.robustness["mean"]
+        table.caption = f"under corruptions {mean:.4f}, of {clean:.4f} on the same images clean"
     return table

@@ -1,0 +1,36 @@
+"""counterpoint check."""
+
+import sys
+
+from counterpoint.cli.own import loaded_parts
+
+
+def check_command(
+    method: str, *, size: int = 32, batch_size: int = 16, parts: str | None = None
+) -> None:
+    """Check a composition: gradients, precision, ranks, learning, size and cost.
+
+    Args:
+        method: Name of a method, or a method.json.
+        size: Side of the images in pixels.
+        batch_size: Images in the batch that is tried.
+        parts: Python file with parts of your own that the method.json names; it is run.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from counterpoint.checking import check
+    from counterpoint.methods import named
+
+    console = Console()
+    chosen = named(method, size=size, parts=loaded_parts(parts))
+    table = Table("", "check", "found", title=f"check {method}", title_justify="left")
+    well = True
+    with console.status("checking ..."):
+        for verdict in check(chosen, (3, size, size), count=batch_size, parts=parts):
+            mark = "[green]ok[/]" if verdict.well else "[bold red]no[/]"
+            table.add_row(mark, verdict.name, verdict.found)
+            well = well and verdict.well
+    console.print(str(chosen), highlight=False, soft_wrap=True)
+    console.print(table)
+    sys.exit(0 if well else 1)

@@ -1,0 +1,86 @@
+"""counterpoint pretrain."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from counterpoint.cli.own import loaded_parts
+
+
+def pretrain_command(
+    data: str,
+    *,
+    out: str,
+    method: str = "simclr",
+    encoder: str | None = None,
+    size: int | None = None,
+    epochs: int | None = None,
+    batch_size: int | None = None,
+    optimiser: Literal["lars", "sgd", "adam"] | None = None,
+    lr: float | None = None,
+    weight_decay: float | None = None,
+    seed: int = 0,
+    steps: int | None = None,
+    limit: int | None = None,
+    precision: Literal["32-true", "bf16-mixed"] = "32-true",
+    compile: bool = False,  # noqa: A002 (the flag people know)
+    devices: int = 1,
+    workers: int | None = None,
+    parts: str | None = None,
+    logger: Literal["csv", "tensorboard", "wandb"] = "csv",
+) -> None:
+    """Train an encoder on images without labels.
+
+    Options that are not given are the method's own (`counterpoint methods`).
+
+    Args:
+        data: Folder of the images.
+        out: Folder to write the run to.
+        method: Name of a method (`counterpoint methods` lists them) or a method.json.
+        encoder: A torchvision ResNet, small, or timm/NAME; the method's own if not given.
+        size: Side of the views of image files, in pixels; 128 if not given.
+        epochs: Passes over the images.
+        batch_size: Images per step, over all devices.
+        optimiser: LARS, SGD or AdamW.
+        lr: Learning rate per 256 images.
+        weight_decay: Weight decay, not for biases and norms.
+        seed: Seed of weights, order and views.
+        steps: Stop after so many steps, with the schedule fitted to them.
+        limit: Only the first so many images.
+        precision: Numbers to train in; scores and losses are always fp32.
+        compile: Compile the encoder with torch.compile.
+        devices: Processes to train on.
+        workers: Processes that read image files; one per core if not given.
+        parts: Python file with parts of your own that a method.json names; it is run.
+        logger: Where metrics go; wandb stays offline.
+    """
+    from dataclasses import replace
+
+    from counterpoint.data import image_shape, open_data
+    from counterpoint.methods import named, training_of
+    from counterpoint.pretraining import pretrain
+    from counterpoint.training.loggers import logger_named
+
+    asked = {
+        "epochs": epochs,
+        "batch": batch_size,
+        "optimiser": optimiser,
+        "lr": lr,
+        "weight_decay": weight_decay,
+    }
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    own = training_of(method)
+    settings = replace(own, seed=seed, precision=precision, compile=compile, **given)
+    splits = open_data(data, limit=limit)
+    side = image_shape(splits.train, size=size)[-1]
+    chosen = named(method, encoder=encoder, size=side, parts=loaded_parts(parts))
+    pretrain(
+        chosen,
+        splits,
+        out=out,
+        training=settings,
+        steps=steps,
+        size=size,
+        workers=workers,
+        loggers=[logger_named(logger, Path(out))],
+        devices=devices,
+    )

@@ -1,0 +1,144 @@
+"""How much of a probe's accuracy is left when the images are worse than those it was trained on."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from counterpoint.data import Source
+from counterpoint.data.progress import tracked
+from counterpoint.evaluation.knn import knn
+from counterpoint.evaluation.probe import Labelled
+from counterpoint.evaluation.representation import Representation
+from counterpoint.evaluation.robustness.corruptions import CORRUPTIONS, SEVERITIES, corrupt
+from counterpoint.evaluation.robustness.severity import Bytes
+from counterpoint.evaluation.robustness.shifts import SHIFTS, Shift, shifted
+from counterpoint.framework import Draw
+
+Classify = Callable[[Float[Tensor, "sample feature"]], Int64[Tensor, " sample"]]
+"""A trained probe: vectors in, classes out."""
+
+Change = Callable[[Bytes, Draw], Bytes]
+CLEAN = "clean"
+BATCH = 500  # images held at a time; our choice, that of `Representation`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Robustness:
+    """Accuracies as shares of the images, clean and changed."""
+
+    clean: float
+    corruptions: dict[str, tuple[float, ...]]
+    """One figure for each severity."""
+    shifts: dict[str, float]
+    severities: tuple[int, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean over corruptions of the mean over severities."""
+        figures = [sum(some) / len(some) for some in self.corruptions.values()]
+        return sum(figures) / len(figures)
+
+    @property
+    def relative(self) -> float:
+        """The mean error under corruption less the clean error.
+
+        What Hendrycks and Dietterich 2019, section 4, call relative corruption error, before they
+        divide it by AlexNet's on ImageNet-C, which means nothing for other data.
+        """
+        return self.clean - self.mean
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "clean": self.clean,
+            "corruptions": {name: list(some) for name, some in self.corruptions.items()},
+            "shifts": self.shifts,
+            "severities": list(self.severities),
+            "mean": self.mean,
+            "relative": self.relative,
+        }
+
+
+def robustness(
+    representation: Representation,
+    train: Labelled,
+    source: Source,
+    *,
+    classify: Classify | None = None,
+    corruptions: Sequence[str] = tuple(CORRUPTIONS),
+    severities: Sequence[int] = SEVERITIES,
+    shifts: Sequence[str] = tuple(SHIFTS),
+    seed: int = 0,
+    batch: int = BATCH,
+) -> Robustness:
+    """Score a probe on clean, corrupted and shifted images; no more than one batch is held.
+
+    `train` is what the probe was trained on: the bank of neighbours where no `classify` is given,
+    and the classes that it can know.
+    """
+    labels = _labels(train, source)
+    classify = classify or partial(knn, *train)
+    changes = _changes(corruptions, severities, shifts)
+    right = dict.fromkeys(changes, 0)
+    parts = torch.arange(len(source)).split(batch)
+    for name, part in tracked(list(product(changes, parts)), "robustness"):
+        images = changes[name](source.images[part], Draw(seed, 0, part))
+        found = classify(representation(images, batch=batch))
+        right[name] += int((found == labels[part]).sum())
+    share = {name: count / len(source) for name, count in right.items()}
+    return Robustness(
+        clean=share[CLEAN],
+        corruptions={n: tuple(share[f"{n} {s}"] for s in severities) for n in corruptions},
+        shifts={name: share[name] for name in shifts},
+        severities=tuple(severities),
+    )
+
+
+def _changes(
+    corruptions: Sequence[str], severities: Sequence[int], shifts: Sequence[str]
+) -> dict[str, Change]:
+    """Name everything that is done to the images, the clean ones first."""
+    _known("corruptions", corruptions, tuple(CORRUPTIONS))
+    _known("severities", severities, SEVERITIES)
+    _known("shifts", shifts, tuple(SHIFTS), some=False)
+    changes: dict[str, Change] = {CLEAN: lambda images, _: images}
+    for name, severity in product(corruptions, severities):
+        changes[f"{name} {severity}"] = partial(_corrupted, name, severity)
+    for name in shifts:
+        changes[name] = partial(_shifted, SHIFTS[name])
+    return changes
+
+
+def _corrupted(name: str, severity: int, images: Bytes, draw: Draw) -> Bytes:
+    return corrupt(name, images, severity, draw)
+
+
+def _shifted(shift: Shift, images: Bytes, _draw: Draw) -> Bytes:
+    return shifted(images, shift)
+
+
+def _known(
+    what: str, given: Sequence[object], table: Sequence[object], *, some: bool = True
+) -> None:
+    """Refuse names that are not in the table, names given twice and, if need be, none at all."""
+    strange = [name for name in given if name not in table]
+    if strange or len(set(given)) < len(given) or (some and not given):
+        listed = ", ".join(str(name) for name in table)
+        raise ValueError(f"robustness: got {what} {list(given)}, needs some of {listed}, each once")
+
+
+def _labels(train: Labelled, source: Source) -> Int64[Tensor, " sample"]:
+    """Give the classes of the images, if the probe can know them."""
+    if source.labels is None or len(source) == 0:
+        raise ValueError(f"robustness: got {source.name} without labelled images, needs some")
+    strange = sorted(set(source.labels.tolist()) - set(train[1].tolist()))
+    if strange:
+        raise ValueError(
+            f"robustness: got images of the classes {strange} in {source.name}, "
+            "needs classes that the probe was trained on"
+        )
+    return source.labels

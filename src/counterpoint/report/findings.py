@@ -1,0 +1,135 @@
+"""What is known about a run, read from its folder; everything is optional."""
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+
+from counterpoint.framework import Method
+from counterpoint.methods import read_method
+from counterpoint.report.evaluation_record import Evaluation, read_evaluation
+from counterpoint.report.health_record import Epoch, Point, read_health
+from counterpoint.report.naming import name_of
+from counterpoint.report.tolerant import mapping, number, read_object, text
+
+PARTS = ("views", "encoder", "extraction", "similarity", "loss")
+WEIGHTS = ("encoder.safetensors", "model.safetensors")
+KNOWN = {"method", "data", "image", "training", "steps", "versions"}
+"""What run.json has; whatever else it holds is shown under environment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Findings:
+    """One run as a reader may know it."""
+
+    folder: str
+    """The folder's own name, without the path to it: reports are passed on."""
+    name: str
+    """The method in words."""
+    method: Method | None
+    rows: tuple[tuple[str, str], ...]
+    """The five parts as (name, settings); empty without a method.json."""
+    fingerprint: str | None
+    data: str | None
+    image: tuple[int, ...]
+    training: dict[str, Any]
+    steps: float | None
+    versions: dict[str, str]
+    other: dict[str, str]
+    loss: tuple[Point, ...]
+    health: tuple[Epoch, ...]
+    evaluation: Evaluation | None
+    weights: dict[str, tuple[int, int]]
+    """Of the encoder and of the model: how many numbers, how many bytes."""
+
+    @property
+    def last(self) -> Epoch | None:
+        """The last epoch whose health is known."""
+        return self.health[-1] if self.health else None
+
+
+def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> Findings:
+    """Read what a run's folder holds; `parts` are a user's own part classes, by name."""
+    record = read_object(folder / "run.json")
+    method, rows = _method(folder / "method.json", parts)
+    loss, health = read_loss(folder), read_health(folder / "health.jsonl")
+    evaluation = read_evaluation(folder / "evaluation.json")
+    if not (record or rows or loss or health or evaluation):
+        raise FileNotFoundError(f"run: {folder} holds no run.json; pretrain writes one")
+    image = tuple(int(n) for n in record.get("image", ()) if number(n) is not None)
+    return Findings(
+        folder=folder.resolve().name,
+        name="method of your own" if method is None else name_of(method, image),
+        method=method,
+        rows=rows,
+        fingerprint=text(record.get("method")) or (method.fingerprint if method else None),
+        data=text(record.get("data")),
+        image=image,
+        training=mapping(record.get("training")),
+        steps=number(record.get("steps")),
+        versions={k: str(v) for k, v in mapping(record.get("versions")).items()},
+        other={k: _short(v) for k, v in record.items() if k not in KNOWN},
+        loss=loss,
+        health=health,
+        evaluation=evaluation,
+        weights=dict(filter(None, (_weights(folder / file) for file in WEIGHTS))),
+    )
+
+
+def read_loss(folder: Path) -> tuple[Point, ...]:
+    """Read (step, loss) from the newest metrics.csv at or below a folder."""
+    files = sorted(folder.rglob("metrics.csv"), key=lambda file: file.stat().st_mtime)
+    if not files:
+        return ()
+    with files[-1].open(newline="") as file:
+        rows = [(row.get("step"), row.get("loss")) for row in csv.DictReader(file)]
+    points = []
+    for step, loss in rows:
+        try:
+            point = (float(step or "nan") + 1, float(loss or "nan"))  # steps are counted from 0
+        except ValueError:
+            continue
+        if all(number(value) is not None for value in point):
+            points.append(point)
+    return tuple(points)
+
+
+def _method(
+    file: Path, parts: Mapping[str, type] | None
+) -> tuple[Method | None, tuple[tuple[str, str], ...]]:
+    """Read a method and its rows; of a method with unknown parts, the rows as they are written."""
+    if not file.is_file():
+        return None, ()
+    try:
+        method = read_method(file.read_text(), parts=parts)
+    except (ValueError, TypeError):
+        written = read_object(file)
+        return None, tuple((p, _short(written[p])) for p in PARTS if p in written)
+    return method, method.rows()
+
+
+def _short(value: object) -> str:
+    """Write a value on one line: a part as Name(setting=value)."""
+    if isinstance(value, dict) and "part" in value:
+        settings = (f"{k}={_short(v)}" for k, v in value.items() if k != "part")
+        return f"{value['part']}({', '.join(settings)})"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _weights(file: Path) -> tuple[str, tuple[int, int]] | None:
+    """Count the numbers of a file of weights from its header alone."""
+    count = 0
+    try:
+        with safe_open(file, framework="pt") as stored:
+            for key in stored.keys():  # noqa: SIM118 (it is no dict)
+                size = 1
+                for side in stored.get_slice(key).get_shape():
+                    size *= side
+                count += size
+    except (SafetensorError, OSError):
+        return None
+    return file.stem, (count, file.stat().st_size)

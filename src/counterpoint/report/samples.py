@@ -1,0 +1,76 @@
+"""The user's own images in a report: some of them, the same for all runs, and what runs see."""
+
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from jaxtyping import Float, Int64
+from PIL import Image
+from torch import Tensor
+
+from counterpoint.data import Files, Source, Splits, sample_images
+from counterpoint.framework.randomness import keyed_order
+from counterpoint.report.clusters import k_means
+from counterpoint.report.gallery import neighbours
+from counterpoint.report.projection import Projection, project
+from counterpoint.report.thumbnails import thumbnails
+
+LEAST = 100  # test images below which the training images say more; our choice
+FEWEST = 8  # an image, its six neighbours and one more
+NEAR = 6
+KINDS = 20  # labels that a legend can name and eyes can find; with more, groups are shown
+SHOWN = 3  # images on the contact sheet: each is a row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Images that every run of a report is asked about."""
+
+    source: Source | Files
+    words: str
+    pictures: list[Image.Image]
+    for_views: list[Tensor]
+    """Whole images of the training split, for the contact sheet."""
+
+    @property
+    def labels(self) -> Int64[Tensor, " sample"] | None:
+        return self.source.labels
+
+    def name(self, label: int) -> str:
+        """Give the name of a label."""
+        classes = self.source.classes
+        return classes[label] if classes is not None and label < len(classes) else f"class {label}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What one run makes of the sample."""
+
+    near: Int64[Tensor, "sample near"]
+    cosines: Float[Tensor, "sample near"]
+    projection: Projection
+    clusters: Int64[Tensor, " sample"] | None
+    """Groups by k-means, where there are no labels, or more than a map can name."""
+
+
+def choose(splits: Splits, *, count: int) -> Sample:
+    """Take images that training did not see, if there are enough; the same ones every time."""
+    unseen = len(splits.test) >= LEAST
+    source = splits.test if unseen else splits.train
+    if len(source) < FEWEST:
+        raise ValueError(f"report: got {len(source)} images, needs {FEWEST} to compare")
+    order = keyed_order(len(source), seed=0, epoch=0)[:count]
+    chosen = source.subset("sample", order.sort().values)
+    kind = "test images, which training did not see" if unseen else "training images"
+    some = "all" if len(chosen) == len(source) else f"{len(chosen):,} of"
+    words = f"{some} {len(source):,} {kind}"
+    shown = sample_images(splits.train, SHOWN, seed=0)
+    return Sample(chosen, words, thumbnails(chosen), shown)
+
+
+def look(vectors: Float[Tensor, "sample feature"], labels: Int64[Tensor, " sample"] | None) -> Seen:
+    """Find neighbours, a plane and, where labels are none or too many, groups."""
+    near, cosines = neighbours(vectors, count=NEAR)
+    named = labels is not None and int(labels.max()) < KINDS
+    groups = None if named else k_means(vectors)
+    # Unit vectors: near on the plane is then near by cosine, as in the gallery.
+    return Seen(near, cosines, project(F.normalize(vectors.float(), dim=1)), groups)

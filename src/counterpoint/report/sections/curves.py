@@ -1,0 +1,69 @@
+"""How training went: the loss, the learning rate and what drives the steps."""
+
+from counterpoint.report.charts import Series, lines
+from counterpoint.report.charts.frame import figure
+from counterpoint.report.charts.lines import MOST
+from counterpoint.report.findings import Findings
+from counterpoint.report.health_record import measure
+from counterpoint.report.markup import Html, el, join
+from counterpoint.report.material import Material, Section, code, hint
+
+DRIVING = {
+    "lr": ("Learning rate", "As the optimiser had it at the end of each epoch."),
+    "gradient_norm": ("Gradient norm", "Over all weights. Jumps are steps that shook the run."),
+    "momentum": ("Momentum of the twin", "The share of the old weights that a step keeps."),
+}
+
+
+def curves(material: Material) -> Section:
+    """Draw loss, rate, gradient norm and momentum, runs over each other."""
+    drawn = [*_losses(material), *driving(material)]
+    if not drawn:
+        missing = hint("No curves: this run has no ", code("metrics.csv"), ".")
+        return Section("curves", "Training", missing)
+    return Section("curves", "Training", el("div", {"class": "grid"}, *drawn))
+
+
+def driving(material: Material) -> list[Html]:
+    """Draw what health.jsonl knows of the optimiser."""
+    drawn = []
+    for name, (title, note) in DRIVING.items():
+        series = by_epoch(material, name)
+        if series:
+            drawn.append(figure(title, note, lines(series, title=title, x_words="epoch")))
+    return drawn
+
+
+def by_epoch(material: Material, name: str) -> list[Series]:
+    """Follow a measure of health in every run that has it."""
+    found = [(place, measure(run.health, name)) for place, run in enumerate(material.runs)]
+    return [
+        Series(material.runs[place].folder, points, place, material.letter(place))
+        for place, points in found
+        if points
+    ]
+
+
+def _losses(material: Material) -> list[Html]:
+    """Draw the loss: on one chart if runs count it alike, on one each if not."""
+    runs = [(place, run) for place, run in enumerate(material.runs) if run.loss]
+    if len({_counted(run) for _, run in runs}) > 1:
+        note = "Of single steps. Runs count it differently: their numbers do not compare."
+        return [_loss(material, [pair], note) for pair in runs]
+    return [_loss(material, runs, None)] if runs else []
+
+
+def _counted(run: Findings) -> tuple[object, ...]:
+    """Give what the size of a loss depends on: candidates, similarity, loss and batch."""
+    rows = dict(run.rows)
+    parts = (rows.get(name) for name in ("extraction", "similarity", "loss"))
+    return (*parts, run.training.get("batch"))
+
+
+def _loss(material: Material, runs: list[tuple[int, Findings]], note: str | None) -> Html:
+    series = [Series(run.folder, run.loss, place, material.letter(place)) for place, run in runs]
+    badges = join([material.badge(place) for place, _ in runs])
+    longest = max(len(s.points) for s in series)
+    thin = f" Means of {-(-longest // MOST)} logged steps." if longest > MOST else ""
+    said = note or f"Of single steps, as they were logged.{thin}"
+    return figure(join(["Loss ", badges]), said, lines(series, title="Loss", x_words="step"))

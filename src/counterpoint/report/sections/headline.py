@@ -1,0 +1,124 @@
+"""The top of the page: what was trained, how good it is, and whether it is well."""
+
+import re
+
+from counterpoint.report.evaluation_record import Probe
+from counterpoint.report.figures import (
+    chosen_probe,
+    clear_lead,
+    guess,
+    headline_probe,
+    in_words,
+    interval,
+)
+from counterpoint.report.findings import Findings
+from counterpoint.report.markup import Html, el, join
+from counterpoint.report.material import Material
+from counterpoint.report.words import figure, letter, listed, percent
+
+BAD = ("collapse", "diverge", "nan", "broken", "not learning", "dead", "failed")
+
+
+def page_title(material: Material) -> str:
+    """Name the page: the method and the data, or the runs compared."""
+    if material.several:
+        names = [run.name for run in material.runs]
+        short = len(names) <= 3 and len(set(names)) == len(names)
+        return f"{listed(names)}, compared" if short else f"{len(names)} runs compared"
+    run = material.runs[0]
+    data = short_data(run.data)
+    return f"{run.name} on {data}" if data else run.name
+
+
+def short_data(data: str | None) -> str | None:
+    """Shorten a source's description to its name.
+
+    >>> short_data("cifar10 train first 3,000: 3,000 images, 3 x 32 x 32, 10 classes")
+    'cifar10'
+    """
+    name = (data or "").split(": ")[0]
+    return re.sub(r" (train|validation|test)( first [\d,]+)?$", "", name) or None
+
+
+def lead(material: Material) -> Html:
+    """Tell the best figure in words."""
+    key = chosen_probe(material.runs)
+    probes = [headline_probe(run, key) for run in material.runs]
+    found = [(place, probe) for place, probe in enumerate(probes) if probe is not None]
+    if not found:
+        return el("p", {"class": "lead"}, "Its accuracy has not been measured yet.")
+    if len(found) > 1:
+        return _compared(material, found)
+    best = found[0][1]
+    blind = guess(best)
+    versus = f" Always guessing the commonest class reaches {percent(blind)}." if blind else ""
+    return el("p", {"class": "lead"}, f"{in_words(best)}{versus}")
+
+
+def _compared(material: Material, found: list[tuple[int, Probe]]) -> Html:
+    """Say which run is ahead, by how much, and whether that may be chance."""
+    ordered = sorted(found, key=lambda pair: -(pair[1].test or 0.0))
+    place, best = ordered[0]
+    who = f"{letter(place)} ({material.runs[place].name}) is ahead by the {best.words}"
+    rest = listed([f"{letter(n)} {percent(probe.test)}" for n, probe in ordered[1:]])
+    figures = f"it classifies {percent(best.test)} of the test images correctly, {rest}"
+    clear = clear_lead([probe for _, probe in found])
+    said = "" if clear else " The first two intervals overlap: their order may be chance."
+    return el("p", {"class": "lead"}, f"{who}: {figures}.{said}")
+
+
+def verdict(run: Findings, badge: Html | None) -> Html | None:
+    """Show the last verdict on the run's health, with its reason."""
+    last = run.last
+    if last is None or last.verdict is None:
+        return None
+    kind, mark = verdict_kind(last.verdict)
+    word = last.verdict[:1].upper() + last.verdict[1:]
+    return el(
+        "div",
+        {"class": f"verdict {kind}"},
+        el("p", {"class": "word"}, badge, el("span", {"aria-hidden": "true"}, f"{mark} "), word),
+        el("p", {}, last.why or ""),
+    )
+
+
+def verdict_kind(word: str) -> tuple[str, str]:
+    """Give how a verdict looks: its colour and its mark.
+
+    >>> verdict_kind("healthy"), verdict_kind("collapsed"), verdict_kind("watch")
+    (('good', '✓'), ('bad', '✕'), ('warn', '!'))
+    """
+    plain = word.lower()
+    if plain.startswith("healthy"):
+        return "good", "\u2713"
+    return ("bad", "\u2715") if any(sign in plain for sign in BAD) else ("warn", "!")
+
+
+def tiles(run: Findings, material: Material) -> Html:
+    """Show the figures that people look for first."""
+    probe = headline_probe(run, chosen_probe(material.runs))
+    found = []
+    if probe is not None:
+        found.append((percent(probe.test), f"{probe.words}, test", interval(probe)))
+    if run.last is not None and "rankme" in run.last.values:
+        width = run.last.values.get("width")
+        of = f"of {width:.0f}" if width else ""
+        found.append((figure(run.last.values["rankme"]), "dimensions in use (RankMe)", of))
+    if run.loss:
+        first, last = run.loss[0][1], run.loss[-1][1]
+        begun = f"from {figure(first)}" if len(run.loss) > 1 else ""
+        found.append((figure(last), "loss at the end", begun))
+    if run.steps is not None:
+        batch = run.training.get("batch")
+        seen = f"{run.steps * batch:,.0f} images seen" if batch else ""
+        found.append((f"{run.steps:,.0f}", "steps", seen))
+    if "encoder" in run.weights:
+        count = run.weights["encoder"][0]
+        found.append((f"{count / 1e6:.2f} M", "numbers in the encoder", ""))
+    return el("dl", {"class": "tiles"}, *(_tile(*one) for one in found))
+
+
+def _tile(value: str, name: str, more: str) -> Html:
+    small = el("dd", {"class": "more"}, more) if more else None
+    inside = join([el("dt", {}, name), el("dd", {"class": "value"}, value), small])
+    return el("div", {}, inside)

@@ -1,0 +1,60 @@
+"""Numbers as people read them."""
+
+from collections.abc import Sequence
+
+THIN = "\u202f"  # a narrow space that does not break, between a number and its unit
+NONE = "\u2013"  # where there is no number
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def percent(share: float | None, *, digits: int = 1) -> str:
+    """Write a share as percent; a dash where there is none.
+
+    >>> percent(0.638).replace(THIN, " "), percent(None) == NONE
+    ('63.8 %', True)
+    """
+    return NONE if share is None else f"{100 * share:.{digits}f}{THIN}%"
+
+
+def figure(value: float | None) -> str:
+    """Write a number with four digits that count.
+
+    >>> figure(0.0030000001), figure(12345.6), figure(31.24)
+    ('0.003', '12,346', '31.24')
+    """
+    if value is None:
+        return NONE
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time in the unit that suits it.
+
+    >>> [duration(s).replace(THIN, " ") for s in (3.14, 93, 5400)]
+    ['3.1 s', '93 s', '1 h 30 min']
+    """
+    if seconds < 10:
+        return f"{seconds:.1f}{THIN}s"
+    if seconds < 120:
+        return f"{seconds:.0f}{THIN}s"
+    minutes = round(seconds / 60)
+    hours = f"{minutes // 60}{THIN}h " if minutes >= 60 else ""
+    return f"{hours}{minutes % 60}{THIN}min"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Join words as in a sentence.
+
+    >>> listed(["views", "encoder", "loss"]), listed(["views"])
+    ('views, encoder and loss', 'views')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def letter(place: int) -> str:
+    """Give a run its letter: A to Z, then by number.
+
+    >>> letter(0), letter(26)
+    ('A', '27')
+    """
+    return LETTERS[place] if place < len(LETTERS) else str(place + 1)
