@@ -29,13 +29,13 @@ def main() -> None:
 def table(records: list[dict[str, Any]]) -> str:
     """One row for each method: before, after, cost."""
     rows = [
-        "| method | random | trained | gain | images seen | core minutes | images/s | peak MB |",
+        "| method | random | trained | gain | images | core minutes | images/core s | peak MB |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for r in records:
         before, after = r["knn, random weights"], r["knn, trained"]
         gain = f"{100 * (after - before):+.1f}"
-        speed = r["images"] / r["seconds"]
+        speed = r["images"] / (60 * r["core minutes"])
         cost = f"{r['images']:,} | {r['core minutes']:.0f} | {speed:.0f} | {r['peak MB']:,.0f}"
         rows.append(f"| `{r['method']}` | {before:.3f} | {after:.3f} | {gain} | {cost} |")
     return "\n".join(rows)

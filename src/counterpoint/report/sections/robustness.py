@@ -22,7 +22,7 @@ def robustness(material: Material) -> Section | None:
     if not found:
         return None
     names = list(dict.fromkeys(name for _, one in found for name in one.corruptions))
-    charts = [_corruption(material, found, name) for name in names]
+    charts = [one for name in names if (one := _corruption(material, found, name)) is not None]
     grid = el("div", {"class": "grid small"}, *charts) if charts else None
     body = join([_words(material, found), grid, _shifts(material, found)])
     return Section("robustness", "Robustness", body)
@@ -32,7 +32,8 @@ def _words(material: Material, found: Found) -> Html:
     """Say the mean over all corruptions, and which one hurts most."""
     said = []
     for place, one in found:
-        means = {name: sum(curve) / len(curve) for name, curve in one.corruptions.items()}
+        curves = {name: [share for _, share in _points(one, name)] for name in one.corruptions}
+        means = {name: sum(curve) / len(curve) for name, curve in curves.items() if curve}
         if not means:
             continue
         hardest = min(means, key=lambda name: means[name])
