@@ -19,6 +19,7 @@ from counterpoint.framework.training import Training
 from counterpoint.methods import named
 from counterpoint.parts.extraction import Bank
 from counterpoint.run import Run, save
+from counterpoint.training.health import HealthWatch
 from counterpoint.training.loggers import logger_named
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.progress import ProgressLines
@@ -37,6 +38,7 @@ def pretrain(
     training: Training | None = None,
     size: int | None = None,
     workers: int | None = None,
+    health: bool = True,
     loggers: Sequence[Logger] | None = None,
     console: Console | None = None,
     **trainer: Any,
@@ -45,7 +47,8 @@ def pretrain(
 
     `epochs` replaces that of `training`; `steps` ends the run early, with its schedule fitted
     to them. `size` is the side that files of varying size are cut to, for a method by its name;
-    `workers` read them, and never change what is seen. `loggers` are any of Lightning's, in
+    `workers` read them, and never change what is seen. `health` looks at the model after every
+    epoch and writes a verdict, which training never notices. `loggers` are any of Lightning's, in
     place of a CSV file; `trainer` goes to Lightning's Trainer. Ctrl-C stops and keeps what was
     learned.
     """
@@ -68,7 +71,7 @@ def pretrain(
             max_steps=steps,
             precision=training.precision,
             logger=[logger_named("csv", folder)] if loggers is None else list(loggers),
-            callbacks=[ProgressLines(steps=steps)],
+            callbacks=[ProgressLines(steps=steps), *([HealthWatch(source, folder)] * health)],
             log_every_n_steps=max(1, min(50, steps, epoch)),
             enable_progress_bar=False,
             enable_model_summary=False,

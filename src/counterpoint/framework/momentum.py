@@ -38,12 +38,17 @@ class Momentum(nn.Module):
         """Run the twin; no gradient flows into it or out of it."""
         return self.twin(*inputs)
 
-    @torch.no_grad()
-    def step(self, progress: float = 0.0) -> None:
-        """Let the twin follow by one step; `progress` is the share of all steps done."""
+    def follow(self, progress: float) -> float:
+        """Give one minus the decay at this share of the run."""
         follow = 1 - self.decay
         if self.rises:  # Grill et al. 2020, section 3.2: the decay rises to 1 by a cosine
             follow *= (math.cos(math.pi * progress) + 1) / 2
+        return follow
+
+    @torch.no_grad()
+    def step(self, progress: float = 0.0) -> None:
+        """Let the twin follow by one step; `progress` is the share of all steps done."""
+        follow = self.follow(progress)
         torch._foreach_lerp_(list(self.twin.parameters()), list(self.online.parameters()), follow)
         for slow, fast in zip(self.twin.buffers(), self.online.buffers(), strict=True):
             slow.copy_(fast)

@@ -1,0 +1,109 @@
+"""Watch the health of a run: one look after every epoch, one line of JSON, one for people."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+from lightning.pytorch.callbacks import Callback
+from torch import Tensor
+
+from counterpoint.data import Files, Source
+from counterpoint.data.progress import Stream
+from counterpoint.evaluation.health import Signs, measure, probed, verdict
+from counterpoint.framework import Model, twins
+from counterpoint.framework.randomness import keyed_order
+from counterpoint.training.pretrainer import Pretrainer
+
+CHOICE = 0x6865616C7468  # "health": which images are looked at, the same in every run
+FILE = "health.jsonl"
+
+
+class HealthWatch(Callback):
+    """Look at the model before training and after every epoch; training never notices.
+
+    A look is made by rank 0 with the same images and views each time. It is written to
+    `health.jsonl` in the folder, with its verdict, and said in one line.
+    """
+
+    def __init__(
+        self,
+        source: Source | Files,
+        folder: str | Path,
+        *,
+        images: int = 512,
+        stream: Stream | None = None,
+    ) -> None:
+        self.source, self.file = source, Path(folder) / FILE
+        self.stream: Stream = stream or sys.stderr
+        self.order = keyed_order(len(source), seed=CHOICE, epoch=0)
+        self.index = self.order[:images]
+        self.history: list[Signs] = []
+        self.loss: Tensor | None = None
+        self.gradient: Tensor | None = None
+        self.lr: float | None = None
+
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        if trainer.is_global_zero:
+            self.file.write_text("")
+            self.look(trainer, pl_module, epoch=trainer.current_epoch)
+
+    def on_before_optimizer_step(
+        self,
+        trainer: L.Trainer,
+        pl_module: L.LightningModule,
+        optimizer: torch.optim.Optimizer,
+    ) -> None:
+        last = trainer.is_last_batch or trainer.global_step + 1 == trainer.max_steps
+        if trainer.is_global_zero and last:
+            gradients = [p.grad for p in pl_module.parameters() if p.grad is not None]
+            self.gradient = torch.nn.utils.get_total_norm(gradients)
+            self.lr = float(optimizer.param_groups[0]["lr"])
+
+    def on_train_batch_end(
+        self,
+        trainer: L.Trainer,
+        pl_module: L.LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        self.loss = outputs["loss"]
+
+    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        if trainer.is_global_zero:
+            self.look(trainer, pl_module, epoch=trainer.current_epoch + 1)
+
+    def look(self, trainer: L.Trainer, pl_module: L.LightningModule, *, epoch: int) -> None:
+        """Measure, judge, write and say."""
+        assert isinstance(pl_module, Pretrainer)
+        model, step = pl_module.model, trainer.global_step
+        images = self.source if isinstance(self.source, Files) else self.source.images[self.index]
+        labelled = probed(model, self.source, self.order)
+        found = replace(
+            measure(model, images, self.index),
+            epoch=epoch,
+            step=step,
+            step_loss=None if self.loss is None else float(self.loss),
+            gradient_norm=None if self.gradient is None else float(self.gradient),
+            lr=self.lr,
+            momentum=decay_of(model, step / pl_module.steps),
+            knn=labelled.get("knn"),
+            linear=labelled.get("linear"),
+        )
+        self.history.append(found)
+        judged = verdict(self.history)
+        with self.file.open("a") as file:
+            line = {"verdict": judged.word, "why": judged.why, **found.to_dict()}
+            file.write(json.dumps(line) + "\n")
+        guess = "" if found.knn is None else f"  kNN {found.knn:.3f}"
+        self.stream.write(f"health  epoch {epoch}: {judged.word}{guess}  {judged.why}\n")
+        self.stream.flush()
+
+
+def decay_of(model: Model, progress: float) -> float | None:
+    """Give the decay of the twin at this share of the run, if there is one."""
+    return next((1 - twin.follow(progress) for twin in twins(model)), None)
