@@ -27,6 +27,8 @@ def test_ctrl_c_saves_and_says_where(data, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"COUNTERPOINT_DATA": str(data)},
+        # A shell's background jobs ignore Ctrl-C, and so would this one if tests run in such a job.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     said = []
     for line in process.stderr:  # wait for the first line of progress
