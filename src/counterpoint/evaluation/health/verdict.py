@@ -11,27 +11,18 @@ from typing import Literal
 
 from counterpoint.evaluation.health.signs import Signs
 
-Word = Literal[
-    "broken",
-    "blank",
-    "trivial",
-    "saturated",
-    "collapsed",
-    "collapsing",
-    "slow",
-    "starting",
-    "healthy",
-]
+Word = Literal["broken", "trivial", "collapsed", "collapsing", "slow", "starting", "healthy"]
 
 NOTHING = 0.01  # of a pixel's deviation: constant images and identical views had 0, others 0.4 on
-SOLVED = 0.5  # top-1 of random weights: flips alone had FLIPS, seven methods at most 0.09
+SOLVED = 0.5  # top-1 of random weights: seven methods had at most 0.09, identical views 1
 SURE = 1.5  # surprise: a temperature of 0.001 had 8.6 before training, healthy runs at most 1.02
-ONE_POINT = 1.5  # rank: weights of zero had 1.0, random weights at least 4.4
-CLOSE = 0.1  # deviation of compared vectors: collapsed runs 0.04 to 0.09, trained healthy from 0.37
-CLOSER = 0.6  # of that before training: failing at most 0.5, healthy at least 1.5
-FLAT = 0.5  # rank of compared vectors, of that before training: failing 0.4, healthy from 0.8
+ONE_POINT = 1.5  # rank: weights of zero have 1, random weights had 4.4 and more
+CLOSED = 0.03  # deviation of compared vectors: no run that still moved was below
+CLOSER = 0.6  # of that before training: failing runs had 0.2 to 0.5, healthy ones 1.5 and more
+FAR = 0.3  # ... and in itself: no trained healthy run was below 0.37
+FLAT = 0.5  # rank of compared vectors, of that before training: failing 0.4, healthy 0.8 and more
 NARROW = 0.2  # ... and of the width: failing 0.06, healthy ones that lost rank 0.27
-PROGRESS = 0.01  # of a guess's surprise: a rate of a thousandth gained SLOWGAIN, healthy from 0.012
+PROGRESS = 0.01  # of a guess's surprise: healthy runs gained 0.012 and more in their first epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,63 +50,52 @@ def _broken(now: Signs, _start: Signs | None) -> Verdict | None:
     last = (now.rankme, now.loss, now.step_loss, now.gradient_norm)
     if all(value is None or math.isfinite(value) for value in last):
         return None
-    why = f"loss {now.loss:.3g}, rank {now.rankme:.3g}: not finite; lower the learning rate"
+    why = f"Loss {now.loss:.3g}, rank {now.rankme:.3g}, not finite: lower the learning rate"
     return Verdict("broken", why)
 
 
-def _blank(now: Signs, _start: Signs | None) -> Verdict | None:
-    if now.images_apart < NOTHING:
-        return Verdict("blank", "all images look the same: look at the data and how it is read")
-    if now.texture < NOTHING:
-        return Verdict(
-            "blank", "every image is one flat colour: look at the data and how it is read"
-        )
-    return None
-
-
 def _trivial(now: Signs, start: Signs | None) -> Verdict | None:
-    if now.views_apart < NOTHING:
-        return Verdict("trivial", "both views of an image are the same: the views need chance")
-    if start is not None and start.top1 > SOLVED:
-        found = f"random weights find {start.top1:.2f} of the positives"
-        return Verdict("trivial", f"{found}: views are too alike, make them stronger")
-    return None
-
-
-def _saturated(now: Signs, _start: Signs | None) -> Verdict | None:
-    if not now.surprise > SURE:
+    """Find a task that is nothing to learn from: it has no content, or it is solved already."""
+    if now.images_apart < NOTHING:
+        why = "All images look the same: look at the data and at how it is read"
+    elif now.texture < NOTHING:
+        why = "Every image is one flat colour: look at the data and at how it is read"
+    elif now.views_apart < NOTHING:
+        why = "The views of an image are all the same: part (1) needs a stage with chance"
+    elif start is not None and start.top1 > SOLVED:
+        why = f"Random weights find {start.top1:.2f} of the positives: make part (1) stronger"
+    else:
         return None
-    why = f"sure and wrong, {now.surprise:.1f} times as surprised as a guess: raise the temperature"
-    return Verdict("saturated", why)
+    return Verdict("trivial", why)
+
+
+def _sharp(now: Signs, start: Signs | None) -> Verdict | None:
+    """Find a softmax that is a maximum: sure of its answers before it has learned anything."""
+    first = now if start is None else start
+    if not max(now.surprise, first.surprise) > SURE:
+        return None
+    why = f"Wrong answers cost {first.surprise:.1f} times a guess's, now {now.surprise:.1f}"
+    return Verdict("collapsing", f"{why}, and vectors close up instead of learning: raise tau")
 
 
 def _one_point(now: Signs, _start: Signs | None) -> Verdict | None:
     if now.rankme >= ONE_POINT:
         return None
-    rank = f"rank {now.rankme:.1f} of {_most(now)}: all images have one vector"
-    return Verdict("collapsed", f"{rank}; lower the learning rate and look at how weights begin")
+    rank = f"Rank {now.rankme:.1f} of {_most(now)}: all images have one vector"
+    return Verdict("collapsed", f"{rank}; lower the learning rate or look at how weights begin")
 
 
 def _closer(now: Signs, start: Signs | None) -> Verdict | None:
     """Find compared vectors that draw together; before training any spread will do."""
-    if now.step == 0:
+    spread = now.compared_deviation
+    if now.step == 0 or (spread >= CLOSED and start is None):
         return None
-    spread, was = (
-        now.compared_deviation,
-        "" if start is None else f", {start.compared_deviation:.2g} at the start",
-    )
-    why = f"compared vectors spread {spread:.2g} of the sphere{was}: {_against_closing(start)}"
-    if spread < CLOSE:
-        return Verdict("collapsed", why)
-    if start is not None and spread < min(CLOSER * start.compared_deviation, CLOSE * 3):
-        return Verdict("collapsing", why)
-    return None
-
-
-def _against_closing(start: Signs | None) -> str:
-    if start is not None and start.surprise > SURE:
-        return "raise the temperature"
-    return "add negatives, a predictor or a slower twin, or raise the temperature"
+    if start is not None and spread >= max(CLOSED, min(CLOSER * start.compared_deviation, FAR)):
+        return None
+    was = "" if start is None else f", {start.compared_deviation:.2g} before training"
+    why = f"Compared vectors spread over {spread:.2g} of the sphere{was}"
+    advice = "it needs negatives, or a predictor and a slower twin"
+    return Verdict("collapsed" if spread < CLOSED else "collapsing", f"{why}: {advice}")
 
 
 def _flatter(now: Signs, start: Signs | None) -> Verdict | None:
@@ -125,7 +105,7 @@ def _flatter(now: Signs, start: Signs | None) -> Verdict | None:
     rank, width = now.compared_rank, now.compared_width
     if rank >= FLAT * start.compared_rank or rank >= NARROW * width:
         return None
-    fell = f"rank {rank:.1f} of {width} behind the head, {start.compared_rank:.1f} at the start"
+    fell = f"Rank {rank:.1f} of {width} behind the head, {start.compared_rank:.1f} before training"
     return Verdict("collapsing", f"{fell}: lower the learning rate")
 
 
@@ -135,19 +115,18 @@ def _slow(now: Signs, start: Signs | None) -> Verdict | None:
     before = start.surprise if math.isfinite(start.surprise) else 1.0  # an empty queue: a guess
     if not now.surprise > before - PROGRESS:
         return None
-    why = f"surprise {now.surprise:.3f} of a guess's, {before:.3f} at the start"
+    why = f"Surprise {now.surprise:.3f} of a guess's, {before:.3f} before training"
     return Verdict("slow", f"{why}: train longer or raise the learning rate")
 
 
 RULES: tuple[Callable[[Signs, Signs | None], Verdict | None], ...] = (
-    *(_broken, _blank, _trivial, _saturated, _one_point, _closer, _flatter, _slow),
+    *(_broken, _trivial, _sharp, _one_point, _closer, _flatter, _slow),
 )
 
 
 def _figures(now: Signs) -> str:
-    labels = "" if now.knn is None else f", kNN {now.knn:.2f}"
     found = "" if math.isnan(now.top1) else f", top-1 {now.top1:.2f}"
-    return f"rank {now.rankme:.0f} of {_most(now)}{found}{labels}"
+    return f"Rank {now.rankme:.0f} of {_most(now)}{found}"
 
 
 def _most(now: Signs) -> int:
