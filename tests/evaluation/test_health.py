@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -25,7 +26,8 @@ from counterpoint.evaluation.health import (
 )
 from counterpoint.framework import Draw, Scores
 from counterpoint.framework.records import NOBODY, only_positive
-from counterpoint.methods import SEVEN, cmc, named, simclr_small
+from counterpoint.methods import SEVEN, cmc, moco_small, named, simclr_small
+from counterpoint.parts.batch_norm import GroupedBatchNorm
 from counterpoint.parts.encoders import NarrowResNet
 from reference import health as reference
 from reference import softmax
@@ -245,6 +247,44 @@ def test_a_look_at_a_bank_changes_nothing():
     signs = measure(model, images(40), torch.arange(40))
     assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
     assert signs.chance == pytest.approx(1 / (1 + 16_384))
+
+
+def test_a_look_asks_no_other_rank():
+    """Rank 0 looks alone; whoever waits for the others would wait for ever."""
+
+    class Others:
+        size, rank = 2, 0
+
+        def gather(self, vectors, identity):
+            raise AssertionError("asked the other ranks")
+
+    method = moco_small(TINY)
+    method = method.swap(encoder=replace(method.encoder, groups=4))
+    model = method.build(image=(3, 32, 32))
+    norms = [m for m in model.modules() if isinstance(m, GroupedBatchNorm)]
+    others = Others()
+    for norm in norms:
+        norm.world = others
+    measure(model, images(16), torch.arange(16))
+    assert norms
+    assert all(norm.world is others and norm.member is None for norm in norms)
+
+
+def test_a_compiled_encoder_is_not_compiled_again():
+    compiled = []
+
+    def backend(graph, _inputs):
+        compiled.append(graph)
+        return graph.forward
+
+    model = simclr_small(TINY).build(image=(3, 32, 32))
+    model.encoder.compile(backend=backend)
+    views = model.views(images(4), Draw(0, 0, torch.arange(4)))
+    model.encoder(views)
+    before = len(compiled)
+    measure(model, images(16), torch.arange(16))
+    assert before > 0
+    assert len(compiled) == before
 
 
 def test_a_look_takes_whole_batches_and_their_rest_alike():

@@ -22,9 +22,11 @@ def lidar(
     badly, and not at all in the directions beyond images x (views - 1).
 
     >>> corners = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
-    >>> views = torch.cat([corners + 0.01, corners - 0.01])
-    >>> round(float(lidar(views, torch.arange(4).repeat(2))), 2)
-    1.98
+    >>> round(float(lidar(corners.repeat(2, 1), torch.arange(4).repeat(2))), 2)
+    2.0
+    >>> noisy = torch.cat([corners + torch.tensor([9.0, 0.0]), corners - torch.tensor([9.0, 0.0])])
+    >>> round(float(lidar(noisy, torch.arange(4).repeat(2))), 2)  # only the second tells them apart
+    1.0
     """
     if not bool(vectors.isfinite().all()):
         return vectors.new_tensor(torch.nan, dtype=torch.float64)
