@@ -13,7 +13,7 @@ from torch import Tensor
 
 from counterpoint.data import Files, Source
 from counterpoint.data.progress import Stream
-from counterpoint.evaluation.health import Signs, measure, probed, verdict
+from counterpoint.evaluation.health import Signs, Verdict, measure, probed, verdict
 from counterpoint.framework import Model, twins
 from counterpoint.framework.randomness import keyed_order
 from counterpoint.training.pretrainer import Pretrainer
@@ -37,8 +37,7 @@ class HealthWatch(Callback):
         images: int = 512,
         stream: Stream | None = None,
     ) -> None:
-        self.source, self.file = source, Path(folder) / FILE
-        self.stream: Stream = stream or sys.stderr
+        self.source, self.file, self.stream = source, Path(folder) / FILE, stream
         self.order = keyed_order(len(source), seed=CHOICE, epoch=0)
         self.index = self.order[:images]
         self.history: list[Signs] = []
@@ -47,8 +46,13 @@ class HealthWatch(Callback):
         self.lr: float | None = None
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        if trainer.is_global_zero:
-            self.file.write_text("")
+        if not trainer.is_global_zero:
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        # A run that goes on keeps its looks; a new run in an old folder begins anew.
+        self.history = read_history(self.file, until=trainer.global_step)
+        self.file.write_text("".join(self._lines()))
+        if not self.history:
             self.look(trainer, pl_module, epoch=trainer.current_epoch)
 
     def on_before_optimizer_step(
@@ -97,13 +101,35 @@ class HealthWatch(Callback):
         self.history.append(found)
         judged = verdict(self.history)
         with self.file.open("a") as file:
-            line = {"verdict": judged.word, "why": judged.why, **found.to_dict()}
-            file.write(json.dumps(line) + "\n")
-        guess = "" if found.knn is None else f"  kNN {found.knn:.3f}"
-        self.stream.write(f"health  epoch {epoch}: {judged.word}{guess}  {judged.why}\n")
-        self.stream.flush()
+            file.write(_line(found, judged))
+        stream = self.stream or sys.stderr  # now: while a bar is shown it is another one
+        stream.write(f"health  epoch {epoch}: {said(found, judged)}\n")
+        stream.flush()
+
+    def _lines(self) -> list[str]:
+        past = [self.history[: place + 1] for place in range(len(self.history))]
+        return [_line(looks[-1], verdict(looks)) for looks in past]
 
 
 def decay_of(model: Model, progress: float) -> float | None:
     """Give the decay of the twin at this share of the run, if there is one."""
     return next((1 - twin.follow(progress) for twin in twins(model)), None)
+
+
+def read_history(file: Path, *, until: int) -> list[Signs]:
+    """Read the looks of a run that goes on at a step; a run that begins has none."""
+    if until == 0 or not file.is_file():
+        return []
+    looks = (Signs.from_dict(json.loads(line)) for line in file.read_text().splitlines())
+    return [look for look in looks if look.step <= until]
+
+
+def said(signs: Signs, judged: Verdict) -> str:
+    """Give a verdict in words, with the accuracy of kNN where there are labels."""
+    near = "" if signs.knn is None else f"  kNN {signs.knn:.3f}"
+    return f"{judged.word}{near}  {judged.why}"
+
+
+def _line(signs: Signs, judged: Verdict) -> str:
+    record = {"verdict": judged.word, "why": judged.why, **signs.to_dict()}
+    return json.dumps(record, allow_nan=False) + "\n"
