@@ -14,7 +14,7 @@ from counterpoint.evaluation.representation import Bytes, Representation
 from counterpoint.framework import ALONE, Draw, Model, Scores
 from counterpoint.framework.parts import BuiltViews
 from counterpoint.framework.records import Index, View
-from counterpoint.parts.batch_norm import GroupedBatchNorm, Norm
+from counterpoint.parts.batch_norm import GroupedBatchNorm
 from counterpoint.parts.encoders.headed import PerViewEncoder
 
 
@@ -23,8 +23,6 @@ def untouched(model: Model) -> Iterator[None]:
     """Put a model into evaluation mode, alone and without gradients; restore it afterwards.
 
     In that mode queues, banks, counters and batch norm keep still, and no rank waits for another.
-    Batch norm that has seen nothing yet gets statistics for the time being: without them random
-    weights look worse than they are, and any training looks like progress.
     """
     modes = [(module, module.training) for module in model.modules()]
     norms = [module for module in model.modules() if isinstance(module, GroupedBatchNorm)]
@@ -34,38 +32,13 @@ def untouched(model: Model) -> Iterator[None]:
         norm.world = ALONE
     try:
         # No part of ours draws from torch's generator; a user's own may.
-        with torch.no_grad(), torch.random.fork_rng(devices=[]), _not_compiled(), _settled(model):
+        with torch.no_grad(), torch.random.fork_rng(devices=[]), _not_compiled():
             yield
     finally:
         for module, mode in modes:
             module.training = mode
         for norm, world, member, groups in kept:
             norm.world, norm.member, norm.groups = world, member, groups
-
-
-@contextmanager
-def _settled(model: Model) -> Iterator[None]:
-    """Give batch norms without statistics those of the first batch that they see."""
-    norms = (m for m in model.modules() if isinstance(m, Norm | GroupedBatchNorm))
-    fresh = [m for m in norms if m.num_batches_tracked is not None and not m.num_batches_tracked]
-    kept = [(m, m.running_mean.clone(), m.running_var.clone()) for m in fresh]
-    hooks = {m: m.register_forward_pre_hook(lambda m, inputs: see(m, inputs[0])) for m in fresh}
-
-    def see(norm: Any, x: Tensor) -> None:
-        hooks[norm].remove()
-        dims = [d for d in range(x.dim()) if d != 1]
-        variance, mean = torch.var_mean(x.float(), dims, correction=0)
-        norm.running_mean.copy_(mean)
-        norm.running_var.copy_(variance)
-
-    try:
-        yield
-    finally:
-        for hook in hooks.values():
-            hook.remove()
-        for norm, mean, variance in kept:
-            norm.running_mean.copy_(mean)
-            norm.running_var.copy_(variance)
 
 
 def views_of(model: Model, images: Bytes | Files, draw: Draw) -> tuple[View, ...]:
