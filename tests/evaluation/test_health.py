@@ -270,23 +270,6 @@ def test_a_look_asks_no_other_rank():
     assert all(norm.world is others and norm.member is None for norm in norms)
 
 
-def test_a_compiled_encoder_is_not_compiled_again():
-    compiled = []
-
-    def backend(graph, _inputs):
-        compiled.append(graph)
-        return graph.forward
-
-    model = simclr_small(TINY).build(image=(3, 32, 32))
-    model.encoder.compile(backend=backend)
-    views = model.views(images(4), Draw(0, 0, torch.arange(4)))
-    model.encoder(views)
-    before = len(compiled)
-    measure(model, images(16), torch.arange(16))
-    assert before > 0
-    assert len(compiled) == before
-
-
 def test_a_look_takes_whole_batches_and_their_rest_alike():
     """300 images are looked at in parts; the vectors are those of all at once."""
     model = simclr_small(TINY).build(image=(3, 32, 32))
