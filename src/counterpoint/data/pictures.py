@@ -7,6 +7,7 @@ the work; docs/decisions compares the decoders.
 
 import io
 import math
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import torch
 from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
+
+from counterpoint.data.quarantine import Kind
 
 FORMATS = ("JPEG", "PNG", "WEBP")
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
@@ -29,11 +32,20 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+BROKEN = (OSError, SyntaxError, ValueError, TypeError, IndexError, struct.error, EOFError)
+"""What Pillow raises on files that are damaged, by where the damage is."""
 PAPER = (255, 255, 255)  # what shows through transparent pixels: white, as in a browser
 
 
 class UnreadableImageError(ValueError):
     """A file that is no image, a broken one, or one too large to decode."""
+
+    def __init__(self, message: str, kind: Kind) -> None:
+        super().__init__(message)
+        self.kind: Kind = kind
+
+    def __reduce__(self) -> tuple[type, tuple[str, Kind]]:
+        return type(self), (str(self), self.kind)  # from a worker to the process that trains
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +63,16 @@ class FilePicture:
         try:
             self.image.draft(self.image.mode, _at_least(self.image.size, scale))
             if math.prod(self.image.size) > MOST_PIXELS:
-                raise UnreadableImageError(f"{self.name}: {self._size} pixels is too large")
+                raise UnreadableImageError(
+                    f"{self.name}: {self._size} pixels is too large", "too large"
+                )
             turn = UPRIGHT.get(self.orientation)
             image = self.image if turn is None else self.image.transpose(turn)
             pixels = np.array(_rgb(image))
-        except (OSError, SyntaxError, Image.DecompressionBombError) as error:
-            raise UnreadableImageError(f"{self.name}: {error}") from error
+        except UnreadableImageError:
+            raise
+        except BROKEN as error:
+            raise UnreadableImageError(f"{self.name}: {error}", "truncated") from error
         return torch.from_numpy(pixels).permute(2, 0, 1)
 
     @property
@@ -66,12 +82,19 @@ class FilePicture:
 
 def open_picture(data: bytes, name: str) -> FilePicture:
     """Read the header of a file; nothing is decoded yet."""
+    if not data:
+        raise UnreadableImageError(f"{name}: the file is empty", "empty")
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
         orientation = _orientation(image)
-    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise UnreadableImageError(f"{name}: not a readable {', '.join(FORMATS)} image") from error
+    except Image.DecompressionBombError as error:
+        raise UnreadableImageError(f"{name}: {error}", "too large") from error
+    except BROKEN as error:
+        what = f"{name}: not a readable {', '.join(FORMATS)} image"
+        raise UnreadableImageError(what, "not an image") from error
     width, height = image.size
+    if width < 1 or height < 1:
+        raise UnreadableImageError(f"{name}: {width} x {height} pixels", "no pixels")
     seen = (width, height) if orientation >= 5 else (height, width)
     return FilePicture(name, image, orientation, *seen)
 
@@ -86,7 +109,11 @@ def _orientation(image: Image.Image) -> int:
 
 def read_picture(path: Path) -> FilePicture:
     """Read a file and its header."""
-    return open_picture(path.read_bytes(), str(path))
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableImageError(f"{path}: {error.strerror}", "missing") from error
+    return open_picture(data, str(path))
 
 
 def _at_least(size: tuple[int, int], scale: float) -> tuple[int, int]:
