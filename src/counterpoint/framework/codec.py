@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from reprlib import repr as short
 from typing import Any, get_type_hints
 
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
@@ -47,16 +48,29 @@ def to_text(data: Json) -> str:
 
 
 def from_text(text: str) -> Json:
-    """Read JSON and refuse a key that stands twice."""
-    data: Json = json.loads(text, object_pairs_hook=_unique)
+    """Read JSON and refuse a key that stands twice, NaN, and a depth that Python cannot follow.
+
+    >>> from_text('{"tau": NaN}')
+    Traceback (most recent call last):
+        ...
+    ValueError: got NaN, which is no JSON
+    """
+    try:
+        data: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
     return data
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     content = dict(pairs)
     if len(content) != len(pairs):
-        raise ValueError(f"a key stands twice among {[key for key, _ in pairs]}")
+        raise ValueError(f"a key stands twice among {short([key for key, _ in pairs])}")
     return content
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"got {name}, which is no JSON")
 
 
 def _number(value: object, hint: object) -> object:

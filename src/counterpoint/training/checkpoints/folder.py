@@ -1,0 +1,126 @@
+"""A folder of checkpoints: the newest that is whole is always there."""
+
+import json
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from counterpoint.training.checkpoints.encoding import encode
+from counterpoint.training.checkpoints.errors import CheckpointError, named
+from counterpoint.training.checkpoints.leftovers import put_back, tidy
+from counterpoint.training.checkpoints.manifest import PLAIN
+from counterpoint.training.checkpoints.naming import name_of, step_of
+from counterpoint.training.checkpoints.saving import write
+from counterpoint.training.checkpoints.validity import MOST, looks_whole, problem, read
+from counterpoint.training.checkpoints.writing import discard, make_folder, only_writer
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The checkpoints of a run, of which the newest few are kept.
+
+    >>> import tempfile
+    >>> place = Checkpoints(Path(tempfile.mkdtemp()))
+    >>> place.save(120, {"epoch": 3, "betas": (0.9, 0.95)}).name
+    'step-00000120'
+    >>> place.load(place.newest())
+    {'epoch': 3, 'betas': (0.9, 0.95)}
+    """
+
+    folder: Path
+    keep: int = 2
+
+    def __post_init__(self) -> None:
+        if self.keep < 2:
+            raise ValueError(
+                f"checkpoint: keep is {self.keep}, needs at least 2; with one, a damaged "
+                "checkpoint is the end of the run"
+            )
+
+    def save(self, step: int, state: dict[str, Any]) -> Path:
+        """Write a checkpoint whole or not at all, then remove the oldest."""
+        if step_of(name_of(step)) is None:
+            raise ValueError(f"checkpoint: step is {step}, needs a number from 0 to 10^18")
+        tensors, plain = encode(state)
+        text = json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
+        if len(text) > MOST[PLAIN]:
+            raise CheckpointError(
+                f"checkpoint: the state of step {step} has {len(text)} bytes besides its tensors, "
+                f"at most {MOST[PLAIN]}; put long lists of numbers into tensors"
+            )
+        target = self.folder / name_of(step)
+        try:
+            make_folder(self.folder)
+            with only_writer(self.folder) as alone:
+                if alone:
+                    tidy(self.folder)
+                write(target, step, text=text, tensors=tensors, otherwise=self._kept(step))
+                self._retire(step)
+        except OSError as error:
+            raise CheckpointError(
+                f"checkpoint: step {step} could not be written to {target} ({named(error)}); "
+                f"{self._kept(step)}"
+            ) from error
+        return target
+
+    def newest(self) -> Path | None:
+        """Find the newest checkpoint that is whole, and say on stderr which ones are not."""
+        put_back(self.folder)
+        skipped: list[tuple[str, str]] = []
+        found = None
+        for step in self._steps():
+            path = self.folder / name_of(step)
+            why = problem(path)
+            if why is None:
+                found = path
+                break
+            skipped.append((path.name, why))
+        then = f"going on from {found.name}" if found else "there is no other that is whole"
+        for name, why in skipped:
+            sys.stderr.write(f"checkpoint: {name} is damaged ({why}); {then}\n")
+        return found
+
+    def load(self, path: Path) -> dict[str, Any]:
+        """Read a checkpoint after checking every byte of it."""
+        try:
+            return read(path)
+        except CheckpointError as error:
+            raise CheckpointError(
+                f"checkpoint: {path} cannot be used ({error}); take an earlier one, "
+                "as Checkpoints.newest does"
+            ) from error
+
+    def _retire(self, step: int) -> None:
+        """Remove what is older than the newest few; none that is newer than this step."""
+        whole = 0
+        for other in self._steps():
+            path = self.folder / name_of(other)
+            if whole >= self.keep:
+                try:
+                    discard(path)
+                except OSError as error:  # the new one is safe; only space is lost
+                    sys.stderr.write(f"checkpoint: {path} cannot be removed ({named(error)})\n")
+            elif other <= step and looks_whole(path):
+                whole += 1
+
+    def _steps(self) -> list[int]:
+        """List the steps that have a checkpoint, newest first."""
+        try:
+            names = [path.name for path in self.folder.iterdir()]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise CheckpointError(
+                f"checkpoint: {self.folder} cannot be read ({named(error)})"
+            ) from error
+        return sorted((step for name in names if (step := step_of(name)) is not None), reverse=True)
+
+    def _kept(self, step: int) -> str:
+        """Say which checkpoint is still there when this step has failed."""
+        with suppress(CheckpointError):
+            for other in self._steps():
+                if other != step and looks_whole(self.folder / name_of(other)):
+                    return f"{name_of(other)} is kept"
+        return "there is no earlier checkpoint"

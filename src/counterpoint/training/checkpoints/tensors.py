@@ -1,0 +1,154 @@
+"""The safetensors format: tensors to bytes in pieces, and a header that is trusted in nothing."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from reprlib import repr as short
+
+import torch
+from torch import Tensor
+
+from counterpoint.framework.codec import from_text
+from counterpoint.training.checkpoints.errors import CheckpointError
+
+DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U64": torch.uint64,
+    "U32": torch.uint32,
+    "U16": torch.uint16,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+    "C64": torch.complex64,
+    "F8_E4M3": torch.float8_e4m3fn,
+    "F8_E4M3FNUZ": torch.float8_e4m3fnuz,
+    "F8_E5M2": torch.float8_e5m2,
+    "F8_E5M2FNUZ": torch.float8_e5m2fnuz,
+}
+"""Those that the safetensors library reads."""
+
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+HEADER = 8 << 20
+"""Bytes of a header: room for 60,000 tensors. The library allows 100 MB, which as hostile JSON
+would take gigabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a header says of one tensor: `start` and `stop` count from the end of the header."""
+
+    name: str
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+    def empty(self) -> Tensor:
+        """Make room for the tensor."""
+        return torch.empty(self.shape, dtype=self.dtype)
+
+
+def raw(tensor: Tensor) -> memoryview:
+    r"""Give the bytes of a contiguous tensor, without a copy.
+
+    >>> bytes(raw(torch.tensor([1, 258], dtype=torch.int16)))
+    b'\x01\x00\x02\x01'
+    """
+    return tensor.reshape(-1).view(torch.uint8).numpy().data
+
+
+def pieces(tensors: Mapping[str, Tensor]) -> Iterator[bytes | memoryview]:
+    """Write tensors as safetensors, piece by piece, so that no second copy is in memory."""
+    # Wide ones first: with a header of whole eights, each starts at a multiple of its width.
+    order = sorted(tensors, key=lambda name: -tensors[name].itemsize)
+    table, place = {}, 0
+    for name in order:
+        tensor = tensors[name]
+        offsets = [place, place := place + tensor.nbytes]
+        shape = list(tensor.shape)
+        table[name] = {"dtype": NAMES[tensor.dtype], "shape": shape, "data_offsets": offsets}
+    header = json.dumps(table, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    if len(header) > HEADER:
+        raise CheckpointError(
+            f"checkpoint: the names of {len(tensors)} tensors take {len(header)} bytes, at most "
+            f"{HEADER}; join small tensors into larger ones"
+        )
+    yield len(header).to_bytes(8, "little") + header
+    for name in order:
+        yield raw(tensors[name])
+
+
+def header_length(first: bytes, *, size: int) -> int:
+    """Read the length of the header from the first eight bytes of a file of `size` bytes.
+
+    >>> header_length((16).to_bytes(8, "little"), size=24)
+    16
+    """
+    length = int.from_bytes(first, "little")
+    if len(first) < 8 or length > min(size - 8, HEADER):
+        raise CheckpointError(
+            f"state.safetensors: claims a header of {length} bytes in a file of {size}, "
+            f"at most {HEADER}"
+        )
+    return length
+
+
+def entries(header: bytes, *, size: int) -> tuple[Entry, ...]:
+    """Read a header, in the order of the data; tensors must fill all `size` bytes of data once.
+
+    >>> entries(b'{"a":{"dtype":"U8","shape":[2,1],"data_offsets":[0,2]}}', size=2)[0].shape
+    (2, 1)
+    """
+    try:
+        table = from_text(header.decode())
+    except ValueError as error:
+        raise CheckpointError(f"state.safetensors: the header is no JSON ({error})") from error
+    if not isinstance(table, dict):
+        raise CheckpointError("state.safetensors: the header is not a table of tensors")
+    found = [_entry(name, record) for name, record in table.items()]
+    found.sort(key=lambda entry: (entry.start, entry.stop))
+    place = 0
+    for entry in found:
+        if entry.start != place:
+            raise CheckpointError(
+                f"state.safetensors: {short(entry.name)} leaves a hole or overlaps"
+            )
+        place = entry.stop
+    if place != size:
+        raise CheckpointError(f"state.safetensors: tensors fill {place} of {size} bytes")
+    return tuple(found)
+
+
+def _entry(name: str, record: object) -> Entry:
+    match record:
+        case {
+            "dtype": str(kind),
+            "shape": list(shape),
+            "data_offsets": [int(start), int(stop)],
+            **rest,
+        } if kind in DTYPES and not rest:
+            entry = Entry(name, DTYPES[kind], tuple(shape), start, stop)
+            if _sound(entry):
+                return entry
+    raise CheckpointError(f"state.safetensors: {short(name)} cannot be {short(record)}")
+
+
+def _sound(entry: Entry) -> bool:
+    """Whether type, shape and place agree, and torch can count the bytes."""
+    if len(entry.shape) > 64 or not all(
+        type(n) is int and n >= 0 for n in (*entry.shape, entry.start, entry.stop)
+    ):
+        return False
+    width = entry.dtype.itemsize
+    fits = math.prod(max(side, 1) for side in entry.shape) * width < 2**62
+    count = math.prod(entry.shape) * width
+    return fits and entry.stop - entry.start == count
