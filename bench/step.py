@@ -62,7 +62,7 @@ def bare(model: Any, batches: Batches) -> list[float]:
         chosen, lambda step: rate(step, TRAINING, steps=100)
     )
     marks = []
-    for step, (images, index) in enumerate(batches):
+    for step, (images, index, _) in enumerate(batches):
         loss = contrast(model, model.views(images, Draw(0, 0, index)), index)
         chosen.zero_grad()
         loss.backward()

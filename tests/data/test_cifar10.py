@@ -80,13 +80,13 @@ def test_global_batches_are_the_same_for_any_number_of_ranks(ranks):
 def test_an_epoch_has_no_sample_twice_and_its_images_match():
     batches = Batches(source(), batch=5, seed=1)
     drawn = list(batches)
-    index = torch.cat([i for _, i in drawn])
+    index = torch.cat([batch.index for batch in drawn])
     assert len(index) == len(batches) * 5 == 20
     assert len(index.unique()) == 20
-    for images, numbers in drawn:
+    for images, numbers, _ in drawn:
         assert torch.equal(images[:, 0, 0, 0].long(), numbers)
     batches.sampler.set_epoch(1)
-    assert not torch.equal(index, torch.cat([i for _, i in batches]))
+    assert not torch.equal(index, torch.cat([batch.index for batch in batches]))
 
 
 @pytest.mark.parametrize("batch", [1, 24])

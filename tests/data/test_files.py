@@ -48,10 +48,10 @@ def test_an_empty_folder_is_refused(tmp_path):
 
 def epoch(views, source, *, batch=24, rank=0, ranks=1, workers=0, start=0, seed=7, number=2):
     """Every view of every sample of an epoch, by sample number."""
-    batches = Batches(source, batch, seed, rank, ranks, cut=views.cut, workers=workers, start=start)
-    batches.sampler.set_epoch(number)
+    share = {"rank": rank, "ranks": ranks, "epoch": number, "start": start}
+    batches = Batches(source, batch, seed, **share, cut=views.cut, workers=workers)
     seen = {}
-    for given, index in batches:
+    for given, index, _ in batches:
         draw = Draw(seed, number, index)
         drawn = views.finish(given, draw) if isinstance(given, tuple) else views(given, draw)
         for place, sample in enumerate(index.tolist()):

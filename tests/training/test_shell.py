@@ -49,7 +49,7 @@ def test_the_shell_trains_what_a_bare_loop_trains(run):
     step = 0
     for epoch in range(2):
         batches.sampler.set_epoch(epoch)
-        for images, index in batches:
+        for images, index, _ in batches:
             share = rate(step, QUIET, steps=steps)
             for group in chosen.param_groups:
                 group["lr"] = QUIET.scaled_lr * share

@@ -1,13 +1,62 @@
-"""A folder of image files of varying size, with or without labels."""
+"""Encoded images of varying size, with or without labels."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol, overload, runtime_checkable
 
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from counterpoint.data.pictures import SUFFIXES, FilePicture, read_picture
+from counterpoint.data.pictures import FilePicture
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Where encoded images are: the files of a folder, or the rows of Parquet files."""
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What these are called, and what their labels are."""
+
+    def __len__(self) -> int: ...
+
+    def path(self, place: int, /) -> Path:
+        """Name one image."""
+
+    def picture(self, place: int, /) -> FilePicture:
+        """Read one image and its header."""
+
+    def known(self, places: Int64[Tensor, " some"], /) -> Iterator[bytes]:
+        """Say by what each image is known without reading it: name, size, time of change."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths(Sequence[Path]):
+    """The paths of a store, each made when it is asked for."""
+
+    store: Store
+    places: Int64[Tensor, " sample"]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, number: int) -> Path: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> "Paths": ...
+
+    def __getitem__(self, number: int | slice) -> "Path | Paths":
+        if isinstance(number, slice):
+            return Paths(self.store, self.places[number])
+        return self.store.path(int(self.places[number]))
+
+
+def kinds_of(labels: Int64[Tensor, " sample"]) -> int:
+    """Count the classes of labels that are numbered from 0."""
+    return int(labels.max()) + 1 if len(labels) else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,40 +64,45 @@ class Files:
     """Image files; the number of a sample is its place here."""
 
     name: str
-    paths: tuple[Path, ...]
+    store: Store
+    places: Int64[Tensor, " sample"]
+    """The place of each sample in the store."""
     labels: Int64[Tensor, " sample"] | None = None
     classes: tuple[str, ...] | None = None
     """The names of the labels: those of the subfolders."""
+    bad: frozenset[int] = frozenset()
+    """Samples that are known to be unreadable: others stand in for them."""
 
     def __len__(self) -> int:
-        return len(self.paths)
+        return len(self.places)
 
     def __repr__(self) -> str:
-        labels = "no labels" if self.labels is None else f"{int(self.labels.max()) + 1} folders"
-        return f"{self.name}: {len(self):,} image files, {labels}"
+        what, kinds = self.store.words
+        labels = "no labels" if self.labels is None else f"{kinds_of(self.labels)} {kinds}"
+        bad = f", {len(self.bad):,} of them bad" if self.bad else ""
+        return f"{self.name}: {len(self):,} {what}, {labels}{bad}"
+
+    @property
+    def paths(self) -> Paths:
+        """The path of every sample."""
+        return Paths(self.store, self.places)
 
     def pictures(self, index: Int64[Tensor, " batch"]) -> list[FilePicture]:
         """Read some files and their headers."""
-        return [read_picture(self.paths[number]) for number in index.tolist()]
+        return [self.store.picture(place) for place in self.places[index].tolist()]
 
     def subset(self, name: str, samples: Int64[Tensor, " chosen"]) -> "Files":
-        """Take some samples, in the order given."""
+        """Take some samples, in the order given; what is bad keeps its place among them."""
         labels = None if self.labels is None else self.labels[samples]
-        paths = tuple(self.paths[number] for number in samples.tolist())
-        return Files(f"{self.name} {name}", paths, labels, self.classes)
+        bad = torch.isin(samples, torch.tensor(sorted(self.bad), dtype=torch.int64))
+        return replace(
+            self,
+            name=f"{self.name} {name}",
+            places=self.places[samples],
+            labels=labels,
+            bad=frozenset(bad.nonzero().flatten().tolist()),
+        )
 
-
-def image_files(folder: str | Path) -> Files:
-    """Find the image files of a folder and those below it, in the order of their names.
-
-    Where they lie in two or more subfolders, the subfolder is the label.
-    """
-    folder = Path(folder)
-    paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
-    if not paths:
-        raise FileNotFoundError(f"data: no {', '.join(SUFFIXES)} files in {folder}")
-    below = [path.relative_to(folder).parts for path in paths]
-    kinds = {name: n for n, name in enumerate(sorted({parts[0] for parts in below}))}
-    labelled = len(kinds) > 1 and all(len(parts) > 1 for parts in below)
-    labels = torch.tensor([kinds[parts[0]] for parts in below]) if labelled else None
-    return Files(folder.resolve().name, tuple(paths), labels, tuple(kinds) if labelled else None)
+    def marked(self, bad: Collection[int]) -> "Files":
+        """Note samples that are known to be unreadable."""
+        return replace(self, bad=self.bad | frozenset(bad))

@@ -52,7 +52,7 @@ class Pretrainer(L.LightningModule):
         )
 
     def training_step(self, batch: Batch, _batch_idx: int) -> Tensor:
-        given, index = batch
+        given, index, _ = batch
         draw = Draw(self.training_settings.seed, self.current_epoch, index)
         views = self.model.views
         seen = views(given, draw) if isinstance(given, Tensor) else views.finish(given, draw)

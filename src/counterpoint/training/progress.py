@@ -77,7 +77,7 @@ class ProgressLines(Callback):
     ) -> None:
         self.left = time.monotonic()
         pace = self.pace
-        pace.images += len(batch[1]) * trainer.world_size
+        pace.images += len(batch.index) * trainer.world_size
         pace.steps += 1
         if self.bar is not None:
             self.bar.update(TASK, completed=pace.steps, pace=pace.words(self.left))

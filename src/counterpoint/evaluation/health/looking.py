@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from counterpoint.data import Files
+from counterpoint.data.reading import read_cuts
 from counterpoint.evaluation.representation import Bytes, Representation
 from counterpoint.framework import ALONE, Draw, Model, Scores
 from counterpoint.framework.parts import BuiltViews
@@ -56,7 +57,7 @@ def _views(
 ) -> tuple[View, ...]:
     there = Draw(draw.seed, draw.epoch, draw.index.to(device))
     if isinstance(images, Files):
-        cuts = views.cut(images.pictures(draw.index), draw)
+        cuts, _ = read_cuts(images, views.cut, draw)
         return views.finish(tuple(cut.to(device) for cut in cuts), there)
     return views(images.to(device), there)
 
