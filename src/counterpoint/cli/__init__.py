@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from counterpoint.cli.check import check_command
+from counterpoint.cli.config import read_options
 from counterpoint.cli.evaluate import evaluate_command
 from counterpoint.cli.methods import anatomy_command, methods_command
 from counterpoint.cli.pretrain import pretrain_command
@@ -31,10 +32,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command that was typed; a user's mistake is one line, not a trace."""
     typed = sys.argv[1:] if arguments is None else list(arguments)
-    given = _parser().parse_args(_spelled(typed)).as_dict()
-    name = given["subcommand"]
-    options = {key: value for key, value in given[name].items() if key != "config"}
     try:
+        given = _parser().parse_args(_spelled(typed)).as_dict()
+        name = given["subcommand"]
+        options = {key: value for key, value in given[name].items() if key != "config"}
         COMMANDS[name](**options)
     except (ValueError, FileNotFoundError) as error:
         sys.exit(f"counterpoint: {error}")
@@ -45,10 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parser() -> "ArgumentParser":
     """Make the parser from the signatures and docstrings of the commands."""
-    from jsonargparse import ArgumentParser, set_parsing_settings
+    from jsonargparse import ArgumentParser, set_loader, set_parsing_settings
 
     set_parsing_settings(import_path_denylist=["*"])  # a config never imports code
-    parser = ArgumentParser(prog="counterpoint", description="Contrastive learning in five parts.")
+    set_loader("options", read_options, exceptions=(ValueError,))
+    parser = ArgumentParser(
+        prog="counterpoint",
+        description="Contrastive learning in five parts.",
+        parser_mode="options",
+    )
     commands = parser.add_subcommands()
     for name, command in COMMANDS.items():
         summary = (command.__doc__ or "").splitlines()[0]

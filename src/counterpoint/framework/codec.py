@@ -1,12 +1,17 @@
 """Settings to JSON and back: plain data, closed names, nothing is ever imported from a file."""
 
 import json
+import sys
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from reprlib import repr as short
-from typing import Any, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
+
+DEPTH = 32
+"""Levels of settings; a method has at most ten."""
 
 
 def encode(value: object) -> Json:
@@ -22,20 +27,56 @@ def encode(value: object) -> Json:
     raise TypeError(f"settings hold plain values, tuples and dataclasses, not {value!r}")
 
 
-def decode(data: Json, names: Mapping[str, type]) -> Any:
-    """Read settings; a name that is not in `names` or a field that does not exist is refused."""
+def decode(data: Json, names: Mapping[str, type], *, level: int = 0) -> Any:
+    """Read settings; a name, a setting or a value that a class does not have is refused."""
+    if level > DEPTH:
+        raise ValueError(f"settings are nested deeper than {DEPTH} levels")
     if isinstance(data, list):
-        return tuple(decode(item, names) for item in data)
+        return tuple(decode(item, names, level=level + 1) for item in data)
     if not isinstance(data, dict):
         return data
     content = dict(data)
     name = content.pop("part", None)
     if not isinstance(name, str) or name not in names:
-        raise ValueError(f"unknown part {name!r}; known are {', '.join(sorted(names))}")
+        raise ValueError(f"unknown part {short(name)}; known are {', '.join(sorted(names))}")
     known = {f.name for f in fields(names[name])}
     if unknown := content.keys() - known:
-        raise ValueError(f"{name} has no setting {min(unknown)!r}; it has {sorted(known)}")
-    return names[name](**{key: decode(value, names) for key, value in content.items()})
+        raise ValueError(f"{name} has no setting {short(min(unknown))}; it has {sorted(known)}")
+    read = {key: decode(value, names, level=level + 1) for key, value in content.items()}
+    return _made(names[name], read)
+
+
+def _made(part: type, settings: dict[str, Any]) -> Any:
+    """Make a part; the checks of its own may rely on the types that it declares."""
+    hints = get_type_hints(part)
+    for key, value in settings.items():
+        if not _fits(value, hints[key]):
+            needs = getattr(hints[key], "__name__", hints[key])
+            raise ValueError(f"{part.__name__}.{key}: got {short(value)}, needs {needs}")
+    needed = {f.name for f in fields(part) if f.default is MISSING and f.default_factory is MISSING}
+    if missing := needed - settings.keys():
+        raise ValueError(f"{part.__name__} needs its setting {min(missing)!r}")
+    return part(**settings)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value that was read is one that a setting declares."""
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind is Literal:
+        return any(type(value) is type(one) and value == one for one in inner)
+    if kind in (Union, UnionType):
+        return any(_fits(value, one) for one in inner)
+    if kind is tuple:
+        items = value if isinstance(value, tuple) else ()
+        each = inner[:1] * len(items) if inner[-1] is ... else inner
+        return items is value and len(items) == len(each) and all(map(_fits, items, each))
+    if hint is float:
+        return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
+    if hint is int:
+        return type(value) is int and abs(value) < 2**63
+    if hint in (bool, str, NoneType):
+        return type(value) is hint
+    return is_dataclass(value) or hint is Any
 
 
 def to_text(data: Json) -> str:

@@ -36,8 +36,8 @@ DTYPES = {
 
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
-HEADER = 8 << 20
-"""Bytes of a header: room for 60,000 tensors. The library allows 100 MB, which as hostile JSON
+HEADER = 4 << 20
+"""Bytes of a header: room for 30,000 tensors. The library allows 100 MB, which as hostile JSON
 would take gigabytes."""
 
 
