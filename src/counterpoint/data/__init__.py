@@ -1,44 +1,22 @@
 """x: where images come from."""
 
-from pathlib import Path
-
 import torch
 from torch import Tensor
 
 from counterpoint.data.batches import Batches
 from counterpoint.data.cifar10 import cifar10
-from counterpoint.data.files import Files, image_files
+from counterpoint.data.files import Files
 from counterpoint.data.fingerprint import fingerprint
+from counterpoint.data.folder import image_files
+from counterpoint.data.imagenet import imagenet
+from counterpoint.data.opening import open_data
 from counterpoint.data.pictures import UnreadableImageError
+from counterpoint.data.quarantine import substitutes
 from counterpoint.data.source import Source, Splits
+from counterpoint.data.stl10 import stl10
 from counterpoint.framework.randomness import keyed_order
 
 CUT = 128  # pixels; the side of ImageNet's views in the paper
-HELD = 10  # one in ten labelled files is for validation, one for the test
-
-
-def open_data(place: str | Path, *, limit: int | None = None) -> Splits:
-    """Open a data set by its folder; `limit` takes only the first images of each split.
-
-    Parquet files are CIFAR-10's; anything else is a folder of image files.
-    """
-    if not Path(place).is_dir():
-        raise FileNotFoundError(f"data: there is no folder {place}")
-    splits = cifar10(place) if any(Path(place).glob("*.parquet")) else folder(place)
-    return splits if limit is None else splits.head(limit)
-
-
-def folder(place: str | Path) -> Splits:
-    """Open a folder of image files: all of them to train on, or eight in ten with labels."""
-    files = image_files(place)
-    held = 0 if files.labels is None else len(files) // HELD
-    order = keyed_order(len(files), seed=0, epoch=0)
-    rest, validation, test = torch.split(order, [len(files) - 2 * held, held, held])
-    return Splits(
-        files.subset("train", rest.sort().values),
-        files.subset("validation", validation.sort().values),
-        files.subset("test", test.sort().values),
-    )
 
 
 def image_shape(source: Source | Files, *, size: int | None = None) -> tuple[int, ...]:
@@ -52,8 +30,21 @@ def sample_images(source: Source | Files, count: int, *, seed: int) -> list[Tens
     """Decode some images, drawn from all; each as bytes (channel, height, width)."""
     chosen = keyed_order(len(source), seed=seed, epoch=0)[:count]
     if isinstance(source, Files):
-        return [picture.decode(1.0) for picture in source.pictures(chosen)]
+        return [_decoded(source, sample) for sample in chosen.tolist()]
     return list(source.images[chosen])
+
+
+def _decoded(files: Files, sample: int) -> Tensor:
+    """Decode a sample, or the first that can be read of those that may stand in for it."""
+    for candidate in (sample, *substitutes(sample, len(files))):
+        if candidate in files.bad:
+            continue
+        try:
+            (picture,) = files.pictures(torch.tensor([candidate]))
+            return picture.decode(1.0)
+        except UnreadableImageError as error:
+            last = error
+    raise last
 
 
 __all__ = [
@@ -66,6 +57,8 @@ __all__ = [
     "fingerprint",
     "image_files",
     "image_shape",
+    "imagenet",
     "open_data",
     "sample_images",
+    "stl10",
 ]

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,17 +17,19 @@ def cache_folder() -> Path:
     return Path(os.environ.get("COUNTERPOINT_CACHE") or f"{home}/counterpoint/decoded")
 
 
-def cached(files: Sequence[Path], make: Callable[[], Arrays]) -> Arrays:
+def cached(files: Sequence[Path], make: Callable[[], Arrays], *, keep: bool = True) -> Arrays:
     """Give what `make` gives, from the cache when the files are still the same.
 
     Files are known by name, size and time of change. A cache that cannot be written is no
-    error: the arrays are made anew each time.
+    error: the arrays are made anew each time. `keep` says whether to write what was made.
     """
     known = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
     place = cache_folder() / hashlib.sha256(repr(known).encode()).hexdigest()[:24]
     if place.is_dir():
         return {f.stem: np.load(f, allow_pickle=False) for f in place.glob("*.npy")}
     arrays = make()
+    if not keep:
+        return arrays
     unfinished = place.with_name(f"{place.name}.{os.getpid()}")
     try:
         unfinished.mkdir(parents=True)
@@ -34,5 +37,5 @@ def cached(files: Sequence[Path], make: Callable[[], Arrays]) -> Arrays:
             np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
         unfinished.rename(place)
     except OSError:  # read-only, full, or another process was first
-        return arrays
+        shutil.rmtree(unfinished, ignore_errors=True)
     return arrays

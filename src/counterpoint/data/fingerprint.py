@@ -5,6 +5,9 @@ import hashlib
 from counterpoint.data.files import Files
 from counterpoint.data.source import Source
 
+CHUNK = 10_000  # files at a time: a million names are never in memory together
+BYTES = 1 << 26  # of images at a time: those on disk are never in memory together
+
 
 def fingerprint(source: Source | Files) -> str:
     """Hash images in memory by their bytes, files by name, size and time of change.
@@ -16,12 +19,13 @@ def fingerprint(source: Source | Files) -> str:
     """
     digest = hashlib.blake2b(digest_size=8)
     if isinstance(source, Files):
-        for path in source.paths:
-            known = path.stat()
-            digest.update(f"{path.name} {known.st_size} {known.st_mtime_ns}\n".encode())
+        for some in source.places.split(CHUNK):
+            digest.update(b"".join(source.store.known(some)))
     else:
         digest.update(str(tuple(source.images.shape)).encode())
-        digest.update(source.images.contiguous().numpy().data)
+        many = max(1, BYTES // max(1, source.images[:1].numel()))
+        for images in source.images.split(many):
+            digest.update(images.contiguous().numpy().data)
     if source.labels is not None:
-        digest.update(source.labels.numpy().data)
+        digest.update(source.labels.contiguous().numpy().data)
     return digest.hexdigest()

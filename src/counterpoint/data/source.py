@@ -1,12 +1,14 @@
 """Images in memory, with or without labels."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
-from counterpoint.data.files import Files
+from counterpoint.data.files import Files, kinds_of
+from counterpoint.data.quarantine import Bad, substitute
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,19 +24,66 @@ class Source:
     labels: Int64[Tensor, " sample"] | None = None
     classes: tuple[str, ...] | None = None
     """The names of the labels, where they are known."""
+    bad: tuple[Bad, ...] = ()
+    """Samples that cannot be read: each shows the pixels and the label of another."""
 
     def __len__(self) -> int:
         return len(self.images)
 
     def __repr__(self) -> str:
         channels, height, width = self.images.shape[1:]
-        labels = "no labels" if self.labels is None else f"{int(self.labels.max()) + 1} classes"
-        return f"{self.name}: {len(self):,} images, {channels} x {height} x {width}, {labels}"
+        labels = "no labels" if self.labels is None else f"{kinds_of(self.labels)} classes"
+        bad = f", {len(self.bad):,} of them bad" if self.bad else ""
+        size = f"{channels} x {height} x {width}"
+        return f"{self.name}: {len(self):,} images, {size}, {labels}{bad}"
 
     def subset(self, name: str, samples: Int64[Tensor, " chosen"]) -> "Source":
-        """Take some samples, in the order given."""
-        labels = None if self.labels is None else self.labels[samples]
-        return Source(f"{self.name} {name}", self.images[samples], labels, self.classes)
+        """Take some samples, in the order given; what is bad keeps its place among them."""
+        return replace(
+            self,
+            name=f"{self.name} {name}",
+            images=self.images[samples],
+            labels=None if self.labels is None else self.labels[samples],
+            bad=_renumbered(self.bad, samples),
+        )
+
+    def marked(self, bad: Collection[int]) -> "Source":
+        """Put others in the place of samples that are known to be bad."""
+        known = {b.sample for b in self.bad}
+        # Bytes have nothing that could be broken: that they are no images is the caller's word.
+        more = tuple(Bad(sample, "not an image") for sample in sorted(bad) if sample not in known)
+        return stood_in(replace(self, bad=tuple(sorted(self.bad + more, key=lambda b: b.sample))))
+
+
+def _renumbered(bad: tuple[Bad, ...], samples: Int64[Tensor, " chosen"]) -> tuple[Bad, ...]:
+    kinds = {b.sample: b.kind for b in bad}
+    among = torch.isin(samples, torch.tensor(sorted(kinds), dtype=torch.int64))
+    places = among.nonzero().flatten().tolist()
+    return tuple(Bad(place, kinds[int(samples[place])]) for place in places)
+
+
+def stood_in(source: Source) -> Source:
+    """Give every bad sample the pixels and the label of the one that stands in for it.
+
+    Who stands in depends only on which samples are bad. The images are written to, not copied:
+    this is for whoever has just made them.
+
+    >>> images = torch.arange(4, dtype=torch.uint8)[:, None, None, None].clone()
+    >>> stood_in(Source("four", images, bad=(Bad(2, "empty"),))).images.flatten()
+    tensor([0, 1, 1, 3], dtype=torch.uint8)
+    """
+    bad, count = {b.sample for b in source.bad}, len(source)
+    if not bad:
+        return source
+    others = [substitute(s, count, readable=lambda other: other not in bad) for s in sorted(bad)]
+    places = torch.tensor(sorted(bad))
+    images = source.images if 0 not in source.images.stride() else source.images.contiguous()
+    images[places] = images[torch.tensor(others)]
+    if source.labels is None:
+        return replace(source, images=images)
+    labels = source.labels.clone()
+    labels[places] = labels[torch.tensor(others)]
+    return replace(source, images=images, labels=labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,9 +93,38 @@ class Splits:
     train: Source | Files
     validation: Source | Files
     test: Source | Files
+    labelled: Source | Files | None = None
+    """What probes learn from, where the images that training sees have no labels."""
+
+    def __repr__(self) -> str:
+        more = "" if self.labelled is None else f", {len(self.labelled):,} to learn labels from"
+        return (
+            f"{self.train!r}{more}, {len(self.validation):,} to choose by, "
+            f"{len(self.test):,} to score"
+        )
 
     def head(self, count: int) -> "Splits":
         """Take at most the first `count` images of each split, for a quick look."""
-        parts = (self.train, self.validation, self.test)
-        some = (torch.arange(min(count, len(part))) for part in parts)
-        return Splits(*(p.subset(f"first {count:,}", s) for p, s in zip(parts, some, strict=True)))
+        return Splits(
+            _first(self.train, count),
+            _first(self.validation, count),
+            _first(self.test, count),
+            None if self.labelled is None else _first(self.labelled, count),
+        )
+
+    def for_probes(self) -> "Splits":
+        """Give the splits that probes work on: the labelled images take the place of `train`."""
+        return self if self.labelled is None else replace(self, train=self.labelled, labelled=None)
+
+    def marked(self, bad: Collection[int]) -> "Splits":
+        """Note samples of the training split that are known to be bad."""
+        if outside := sorted(sample for sample in bad if not 0 <= sample < len(self.train)):
+            raise ValueError(
+                f"data: got sample {outside[0]} as known to be bad, but {self.train!r}; "
+                "needs numbers of these images: was the data changed since they were noted?"
+            )
+        return replace(self, train=self.train.marked(bad)) if bad else self
+
+
+def _first(part: Source | Files, count: int) -> Source | Files:
+    return part.subset(f"first {count:,}", torch.arange(min(count, len(part))))

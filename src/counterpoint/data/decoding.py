@@ -1,0 +1,124 @@
+"""Rows of encoded images of one size become images in memory, decoded once and kept."""
+
+from collections.abc import Collection
+
+import numpy as np
+import torch
+
+from counterpoint.data.cache import Arrays, cached
+from counterpoint.data.files import Files
+from counterpoint.data.pictures import UnreadableImageError
+from counterpoint.data.progress import tracked
+from counterpoint.data.quarantine import Bad, Kind
+from counterpoint.data.rows import Rows
+from counterpoint.data.source import Source, Splits, stood_in
+
+MOST_BYTES = 8 << 30  # decoded: three times STL-10; more stays encoded; our choice
+
+
+class _NotOneSizeError(Exception):
+    """Images that are no one array: they are of several sizes, or too many bytes."""
+
+
+def in_memory(splits: Splits) -> Splits:
+    """Decode splits of Parquet rows if their images are of one size; others stay encoded."""
+    parts = [splits.train, splits.validation, splits.test]
+    rows = [part for part in parts if isinstance(part, Files) and isinstance(part.store, Rows)]
+    if len(rows) < len(parts):
+        return splits
+    try:
+        return Splits(*decoded(rows))
+    except _NotOneSizeError:
+        return splits
+
+
+def decoded(parts: list[Files]) -> list[Source]:
+    """Decode parts of Parquet rows; parts of the same rows are decoded once.
+
+    What cannot be decoded, and what is known to be bad, shows another image of its part.
+    """
+    stores = {id(part.store): part.store for part in parts}
+    arrays: dict[int, Arrays] = {}
+    for key, rows in stores.items():
+        assert isinstance(rows, Rows)
+        known = {int(part.places[n]) for part in parts if part.store is rows for n in part.bad}
+        arrays[key] = _kept_or_decoded(rows, known)
+    if len({found["images"].shape[1:] for found in arrays.values()}) > 1:
+        raise _NotOneSizeError
+    sources = [_source(part, arrays[id(part.store)]) for part in parts]
+    for rows in stores.values():
+        assert isinstance(rows, Rows)
+        rows.loaded.clear()
+    return sources
+
+
+def _kept_or_decoded(rows: Rows, known: Collection[int]) -> Arrays:
+    """Decode all rows but those known to be bad; only what is whole is kept."""
+    return cached(rows.files, lambda: _decode(rows, known), keep=not known)
+
+
+def _decode(rows: Rows, known: Collection[int]) -> Arrays:
+    images: np.ndarray | None = None
+    bad: list[Bad] = []
+    what = f"decoding {rows.files[0].name} (kept for the next time)"
+    for row in tracked(range(len(rows)), what):
+        if row in known:
+            continue
+        try:
+            pixels = rows.picture(row).decode(1.0).numpy()
+        except UnreadableImageError as error:
+            bad.append(Bad(row, error.kind))
+            continue
+        images = _room(len(rows), pixels.shape) if images is None else images
+        if images.shape[1:] != pixels.shape:
+            raise _NotOneSizeError
+        images[row] = pixels
+    if images is None:
+        kinds = ", ".join(sorted({b.kind for b in bad}))
+        raise ValueError(
+            f"data: none of the {len(rows):,} images in {rows.files[0]} can be read ({kinds}); "
+            "needs JPEG, PNG or WebP"
+        )
+    arrays = {"images": images}
+    if bad:
+        arrays["bad_rows"] = np.array([b.sample for b in bad])
+        arrays["bad_kinds"] = np.array([b.kind for b in bad])
+    return arrays
+
+
+def _room(count: int, shape: tuple[int, ...]) -> np.ndarray:
+    if count * np.prod(shape) > MOST_BYTES:
+        raise _NotOneSizeError
+    return np.zeros((count, *shape), np.uint8)
+
+
+def _source(part: Files, arrays: Arrays) -> Source:
+    """Take a part's rows, and put others in the place of the bad ones."""
+    images = torch.from_numpy(arrays["images"])
+    whole = len(part) == len(images) and torch.equal(part.places, torch.arange(len(images)))
+    rows = arrays.get("bad_rows", np.zeros(0, np.int64)).tolist()
+    kinds = dict(zip(rows, arrays.get("bad_kinds", np.zeros(0)).tolist(), strict=True))
+    bad = torch.isin(part.places, torch.tensor([*kinds], dtype=torch.int64))
+    samples = part.bad | set(bad.nonzero().flatten().tolist())
+    listed = tuple(Bad(s, _kind(part, s, kinds)) for s in sorted(samples))
+    return stood_in(
+        Source(
+            part.name,
+            images if whole else images[part.places],
+            part.labels,
+            part.classes,
+            listed,
+        )
+    )
+
+
+def _kind(part: Files, sample: int, kinds: dict[int, Kind]) -> Kind:
+    """Say why a sample is bad; of one that was not decoded, by its header alone."""
+    place = int(part.places[sample])
+    if place in kinds:
+        return kinds[place]
+    try:
+        part.store.picture(place)
+    except UnreadableImageError as error:
+        return error.kind
+    return "truncated"  # the header is sound, so it is the pixels that are not
