@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as arrow
-import pyarrow.parquet as parquet
 import torch
 from torch import Tensor
 
 from counterpoint.data.files import Files
 from counterpoint.data.indexing import kept_index
-from counterpoint.data.rows import Rows
+from counterpoint.data.rows import Rows, read_column, read_metadata
 from counterpoint.data.source import Splits
 from counterpoint.data.splitting import arranged
 
@@ -74,7 +73,7 @@ class Columns:
 
 def columns_of(file: Path) -> Columns:
     """Find the image and the label, by what the Hub writes into a file or by their types."""
-    schema = parquet.read_schema(file)
+    schema = read_metadata(file).schema.to_arrow_schema()
     said = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
     features: dict[str, Any] = said.get("info", {}).get("features", {})
     images = [n for n, f in features.items() if f.get("_type") == "Image"]
@@ -108,7 +107,7 @@ def _holds_bytes(kind: Any) -> bool:
 def parquet_rows(name: str, files: tuple[Path, ...]) -> Files:
     """Open Parquet files of one split; nothing is decoded, and no image is read yet."""
     columns = columns_of(files[0])
-    counts = tuple(parquet.read_metadata(file).num_rows for file in files)
+    counts = tuple(read_metadata(file).num_rows for file in files)
     rows = Rows(files, columns.image, counts)
     labels = None if columns.label is None else _read_labels(files, columns.label)
     every = torch.arange(len(rows))
@@ -126,7 +125,7 @@ def parquet_splits(name: str, files: dict[str, tuple[Path, ...]]) -> Splits:
 
 def _read_labels(files: tuple[Path, ...], column: str) -> Tensor | None:
     """Read the labels; where one is missing or below 0, as the Hub has it, there are none."""
-    found = parquet.read_table(list(files), columns=[column]).column(column)
+    found = read_column(files, column)
     if found.null_count:
         return None
     labels = torch.from_numpy(found.to_numpy().astype("int64"))

@@ -57,17 +57,35 @@ class Rows:
 def _read_bytes(files: tuple[Path, ...], column: str) -> Any:
     """Read a column of bytes, in as many chunks as there are: one might hold 2 GB and more."""
     _check_memory(files, column)
-    table = parquet.read_table(list(files), columns=[column])
-    found = table.column(column)
+    found = read_column(files, column)
     if not arrow.types.is_struct(found.type):
         return found
     return arrow.chunked_array([chunk.field("bytes") for chunk in found.chunks], arrow.binary())
 
 
+def read_column(files: tuple[Path, ...], column: str) -> Any:
+    """Read one column of all files."""
+    try:
+        return parquet.read_table(list(files), columns=[column]).column(column)
+    except (arrow.ArrowException, OSError) as error:
+        there = ", ".join(str(file) for file in files)
+        raise ValueError(f"data: {column} of {there} cannot be read: {error}") from error
+
+
+def read_metadata(file: Path) -> Any:
+    """Read what a Parquet file says of itself at its end."""
+    try:
+        return parquet.read_metadata(file)
+    except (arrow.ArrowException, OSError) as error:
+        raise ValueError(
+            f"data: {file} is no Parquet file that can be read: {error}; get it again"
+        ) from error
+
+
 def _check_memory(files: tuple[Path, ...], column: str) -> None:
     needed = 0
     for file in files:
-        found = parquet.read_metadata(file)
+        found = read_metadata(file)
         for group in range(found.num_row_groups):
             chunks = (found.row_group(group).column(n) for n in range(found.num_columns))
             needed += sum(
