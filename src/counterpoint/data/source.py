@@ -52,7 +52,8 @@ class Source:
         known = {b.sample for b in self.bad}
         # Bytes have nothing that could be broken: that they are no images is the caller's word.
         more = tuple(Bad(sample, "not an image") for sample in sorted(bad) if sample not in known)
-        return stood_in(replace(self, bad=tuple(sorted(self.bad + more, key=lambda b: b.sample))))
+        listed = tuple(sorted(self.bad + more, key=lambda b: b.sample))
+        return stood_in(replace(self, images=self.images.clone(), bad=listed))
 
 
 def _renumbered(bad: tuple[Bad, ...], samples: Int64[Tensor, " chosen"]) -> tuple[Bad, ...]:
@@ -77,13 +78,12 @@ def stood_in(source: Source) -> Source:
         return source
     others = [substitute(s, count, readable=lambda other: other not in bad) for s in sorted(bad)]
     places = torch.tensor(sorted(bad))
-    images = source.images if 0 not in source.images.stride() else source.images.contiguous()
-    images[places] = images[torch.tensor(others)]
+    source.images[places] = source.images[torch.tensor(others)]
     if source.labels is None:
-        return replace(source, images=images)
+        return source
     labels = source.labels.clone()
     labels[places] = labels[torch.tensor(others)]
-    return replace(source, images=images, labels=labels)
+    return replace(source, labels=labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

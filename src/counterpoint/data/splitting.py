@@ -37,7 +37,11 @@ def tenths(images: Source | Files) -> Splits:
     some train: 24 images, 3 x 8 x 8, 3 classes, 3 to choose by, 3 to score
     """
     held = 0 if images.labels is None else len(images) // TENTH
-    order = keyed_order(len(images), seed=SEED, epoch=0) if held else torch.arange(len(images))
+    if held == 0:  # nothing is copied: the images may be many
+        none = torch.arange(0)
+        whole = replace(images, name=f"{images.name} train")
+        return Splits(whole, images.subset("validation", none), images.subset("test", none))
+    order = keyed_order(len(images), seed=SEED, epoch=0)
     rest, validation, test = torch.split(order, [len(images) - 2 * held, held, held])
     return Splits(
         images.subset("train", rest.sort().values),
