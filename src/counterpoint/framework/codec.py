@@ -76,7 +76,7 @@ def _fits(value: object, hint: Any) -> bool:
         return type(value) is int and abs(value) < 2**63
     if hint in (bool, str, NoneType):
         return type(value) is hint
-    return is_dataclass(value) or hint is Any
+    return is_dataclass(value) or hint in (Any, object) or kind is not None
 
 
 def to_text(data: Json) -> str:

@@ -123,4 +123,4 @@ class Checkpoints:
             for other in self._steps():
                 if other != step and looks_whole(self.folder / name_of(other)):
                     return f"{name_of(other)} is kept"
-        return "there is no earlier checkpoint"
+        return "no other checkpoint is whole"

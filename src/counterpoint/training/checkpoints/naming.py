@@ -21,8 +21,7 @@ def step_of(name: str) -> int | None:
     (120, None, None)
     """
     found = re.fullmatch(r"step-([0-9]{8,18})", name)
-    step = int(found[1]) if found else -1
-    return step if name_of(step) == name else None
+    return int(found[1]) if found and name_of(int(found[1])) == name else None
 
 
 def hidden(path: Path, purpose: str) -> Path:

@@ -64,7 +64,8 @@ def put_in_place(new: Path, target: Path) -> None:
         raise
     sync_folder(target.parent)
     if old is not None:
-        delete(old)
+        with suppress(OSError):  # the next save tries again; only space is lost
+            delete(old)
 
 
 def discard(path: Path) -> None:
