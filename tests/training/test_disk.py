@@ -150,6 +150,32 @@ class Trap:
         return guarded
 
 
+def test_everything_is_on_the_disk_before_it_has_its_name(place, monkeypatch):
+    """A loss of power may undo what was not synced: three files, their folder, then the name."""
+    done = []
+    for name in ("open", "fsync", "rename", "unlink"):
+        call = getattr(os, name)
+
+        def noted(first, *rest, name=name, call=call, **named):
+            result = call(first, *rest, **named)
+            done.append((name, result if name == "open" else first, Path(str(first)).name))
+            return result
+
+        monkeypatch.setattr(os, name, noted)
+    place.save(122, state_of(122))
+    kinds = [kind for kind, *_ in done if kind != "open"]
+    assert kinds == ["fsync"] * 4 + ["rename", "fsync", "rename"] + ["unlink"] * 3
+    opened, synced = {}, []
+    for kind, number, name in done:
+        if kind == "open":
+            opened[number] = name
+        if kind == "fsync":
+            synced.append(opened[number])
+    assert synced[:3] == ["state.json", "state.safetensors", "manifest.json"]
+    assert synced[3].endswith(".new")
+    assert synced[4] == place.folder.name
+
+
 @pytest.mark.parametrize("code", ["EIO", "ENOSPC", "EDQUOT", "EROFS", "EACCES"])
 @pytest.mark.parametrize("step", [1, 4])
 def test_every_call_that_can_fail_fails_once(tmp_path, monkeypatch, capsys, code, step):

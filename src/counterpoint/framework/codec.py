@@ -76,7 +76,14 @@ def _fits(value: object, hint: Any) -> bool:
         return type(value) is int and abs(value) < 2**63
     if hint in (bool, str, NoneType):
         return type(value) is hint
-    return is_dataclass(value) or hint in (Any, object) or kind is not None
+    return _is_part(value, hint) if isinstance(hint, type) else True
+
+
+def _is_part(value: object, hint: type) -> bool:
+    try:
+        return isinstance(value, hint)
+    except TypeError:  # a protocol that does not say what belongs to it
+        return is_dataclass(value)
 
 
 def to_text(data: Json) -> str:

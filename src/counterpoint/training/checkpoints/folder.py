@@ -87,10 +87,11 @@ class Checkpoints:
         try:
             return read(path)
         except CheckpointError as error:
-            raise CheckpointError(
-                f"checkpoint: {path} cannot be used ({error}); take an earlier one, "
-                "as Checkpoints.newest does"
-            ) from error
+            why = str(error)  # the error itself holds on to all that was read
+        raise CheckpointError(
+            f"checkpoint: {path} cannot be used ({why}); take an earlier one, "
+            "as Checkpoints.newest does"
+        )
 
     def _retire(self, step: int) -> None:
         """Remove what is older than the newest few; none that is newer than this step."""

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from reprlib import repr as short
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -133,22 +134,17 @@ def _entry(name: str, record: object) -> Entry:
         case {
             "dtype": str(kind),
             "shape": list(shape),
-            "data_offsets": [int(start), int(stop)],
+            "data_offsets": [start, stop],
             **rest,
         } if kind in DTYPES and not rest:
-            entry = Entry(name, DTYPES[kind], tuple(shape), start, stop)
-            if _sound(entry):
-                return entry
+            if _sound(shape, DTYPES[kind].itemsize, start, stop):
+                return Entry(name, DTYPES[kind], tuple(shape), start, stop)
     raise CheckpointError(f"state.safetensors: {short(name)} cannot be {short(record)}")
 
 
-def _sound(entry: Entry) -> bool:
-    """Whether type, shape and place agree, and torch can count the bytes."""
-    if len(entry.shape) > 64 or not all(
-        type(n) is int and n >= 0 for n in (*entry.shape, entry.start, entry.stop)
-    ):
+def _sound(shape: list[Any], width: int, start: Any, stop: Any) -> bool:
+    """Whether shape and place are numbers that agree, and torch can count the bytes."""
+    if len(shape) > 64 or not all(type(n) is int and n >= 0 for n in (*shape, start, stop)):
         return False
-    width = entry.dtype.itemsize
-    fits = math.prod(max(side, 1) for side in entry.shape) * width < 2**62
-    count = math.prod(entry.shape) * width
-    return fits and entry.stop - entry.start == count
+    fits = math.prod(max(side, 1) for side in shape) * width < 2**62
+    return fits and bool(stop - start == math.prod(shape) * width)
