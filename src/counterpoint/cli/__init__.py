@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from counterpoint.cli.check import check_command
 from counterpoint.cli.config import read_options
+from counterpoint.cli.doctor import doctor_command
 from counterpoint.cli.evaluate import evaluate_command
 from counterpoint.cli.methods import anatomy_command, methods_command
 from counterpoint.cli.pretrain import pretrain_command
@@ -19,6 +20,7 @@ SEVERAL = {"names": "Names of methods.", "folders": "Folders of runs."}
 """Arguments of which there may be more than one."""
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "doctor": doctor_command,
     "pretrain": pretrain_command,
     "evaluate": evaluate_command,
     "report": report_command,

@@ -25,6 +25,9 @@ class Store(Protocol):
     def path(self, place: int, /) -> Path:
         """Name one image."""
 
+    def content(self, place: int, /) -> bytes:
+        """Read one image as it is encoded."""
+
     def picture(self, place: int, /) -> FilePicture:
         """Read one image and its header."""
 

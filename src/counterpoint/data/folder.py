@@ -12,7 +12,12 @@ from torch import Tensor
 from counterpoint.data.files import Files
 from counterpoint.data.index import Index
 from counterpoint.data.indexing import index_of
-from counterpoint.data.pictures import SUFFIXES, FilePicture, read_picture
+from counterpoint.data.pictures import (
+    SUFFIXES,
+    FilePicture,
+    UnreadableImageError,
+    open_picture,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +34,15 @@ class Folder:
     def path(self, place: int) -> Path:
         return self.root / os.fsdecode(self.index.files[place])
 
+    def content(self, place: int) -> bytes:
+        path = self.path(place)
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise UnreadableImageError(f"{path}: {error.strerror}", "missing") from error
+
     def picture(self, place: int) -> FilePicture:
-        return read_picture(self.path(place))
+        return open_picture(self.content(place), str(self.path(place)))
 
     def known(self, places: Int64[Tensor, " some"]) -> Iterator[bytes]:
         sizes, times = self.index.sizes[places].tolist(), self.index.times[places].tolist()

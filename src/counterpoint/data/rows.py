@@ -37,14 +37,18 @@ class Rows:
         file = bisect_right(starts, place) - 1
         return self.files[file] / f"row {place - starts[file]}"
 
-    def picture(self, place: int) -> FilePicture:
+    def content(self, place: int) -> bytes:
         if not self.loaded:
             self.loaded.append(_read_bytes(self.files, self.column))
         data = self.loaded[0][place].as_buffer()
-        name = str(self.path(place))
         if data is None:
-            raise UnreadableImageError(f"{name}: there is no image in this row", "missing")
-        return open_picture(data.to_pybytes(), name)
+            path = self.path(place)
+            raise UnreadableImageError(f"{path}: there is no image in this row", "missing")
+        found: bytes = data.to_pybytes()
+        return found
+
+    def picture(self, place: int) -> FilePicture:
+        return open_picture(self.content(place), str(self.path(place)))
 
     def known(self, places: Int64[Tensor, " some"]) -> Iterator[bytes]:
         stats = [(file.name, file.stat()) for file in self.files]

@@ -1,0 +1,34 @@
+"""counterpoint doctor."""
+
+
+def doctor_command(data: str, *, limit: int | None = None, json: str | None = None) -> None:
+    """Look at images and machine: what is there, broken or twice, and how to start.
+
+    Args:
+        data: Folder or file of the images.
+        limit: Only the first so many images of each split.
+        json: File to write everything to, for programs.
+    """
+    from json import dumps
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from counterpoint.data import open_data
+    from counterpoint.doctor import examined, record, suggested, tables, versions
+
+    console = Console()
+    splits = open_data(data)
+    console.print(repr(splits), highlight=False, markup=False, soft_wrap=True)
+    seen = examined(splits if limit is None else splits.head(limit), Path(data))
+    trained = [found.look for found in seen.images if found.split == "train"]
+    suggestion = suggested(splits.train, trained, data)
+    installed = versions()
+    for table in tables(seen, installed, suggestion):
+        console.print(table)
+    if suggestion is None:
+        console.print("nothing to suggest: too few images can be read")
+    else:
+        console.print(suggestion.command, highlight=False, markup=False, soft_wrap=True)
+    if json is not None:
+        Path(json).write_text(dumps(record(seen, installed, suggestion), indent=2) + "\n")

@@ -1,0 +1,18 @@
+"""A look at a data set and a machine before anything is trained."""
+
+from counterpoint.doctor.examination import Examination, examined
+from counterpoint.doctor.packages import Version, versions
+from counterpoint.doctor.record import record
+from counterpoint.doctor.suggestion import Suggestion, suggested
+from counterpoint.doctor.tables import tables
+
+__all__ = [
+    "Examination",
+    "Suggestion",
+    "Version",
+    "examined",
+    "record",
+    "suggested",
+    "tables",
+    "versions",
+]

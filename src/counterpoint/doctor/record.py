@@ -1,0 +1,36 @@
+"""What the doctor found, for programs."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from counterpoint.doctor.examination import LEVELS, Examination
+from counterpoint.doctor.packages import Version
+from counterpoint.doctor.suggestion import Suggestion
+
+
+def record(
+    seen: Examination, versions: Sequence[Version], suggestion: Suggestion | None
+) -> dict[str, Any]:
+    """Give everything as what JSON knows."""
+    return {
+        "data": seen.data,
+        "images": len(seen.images),
+        "formats": dict(seen.formats()),
+        "colours": dict(seen.colours()),
+        "percentiles": list(LEVELS),
+        "sizes": seen.sizes(),
+        "broken": [{"name": name, "kind": kind} for name, kind in seen.broken],
+        "folders without permission": list(seen.shut),
+        "equal": _named(seen, seen.copies),
+        "look alike": _named(seen, seen.alike),
+        "versions": [asdict(version) for version in versions],
+        "suggestion": None if suggestion is None else asdict(suggestion),
+    }
+
+
+def _named(seen: Examination, groups: Sequence[Sequence[int]]) -> list[list[dict[str, str]]]:
+    return [
+        [{"split": seen.images[n].split, "name": seen.images[n].name} for n in group]
+        for group in groups
+    ]

@@ -1,0 +1,96 @@
+"""What the doctor found, for people."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from counterpoint.doctor.examination import LEVELS, Examination
+from counterpoint.doctor.packages import Version
+from counterpoint.doctor.suggestion import Suggestion
+
+SHOWN = 20  # broken files that are listed; all of them are in the JSON
+GROUPS = 5  # groups of duplicates that are listed
+
+
+def tables(
+    seen: Examination, versions: Sequence[Version], suggestion: Suggestion | None
+) -> Iterator[Table]:
+    """Give one table a question, readable at 80 columns."""
+    yield _there(seen)
+    yield _broken(seen)
+    yield _twice(seen)
+    yield _versions(versions)
+    if suggestion is not None:
+        yield _suggestion(suggestion)
+
+
+def _table(title: str, *columns: str) -> Table:
+    wide = max(len(title) + 4, 40)  # a title is never folded
+    return Table(
+        *columns, title=title, title_justify="left", show_header=bool(columns), min_width=wide
+    )
+
+
+def _there(seen: Examination) -> Table:
+    table = _table("what is there", "", *(f"{level} %" for level in LEVELS))
+    for name, levels in seen.sizes().items():
+        table.add_row(name, *(f"{level:,}" for level in levels))
+    for name, counts in (("format", seen.formats()), ("colour", seen.colours())):
+        words = ", ".join(f"{kind} {count:,}" for kind, count in counts.most_common())
+        table.caption = f"{table.caption or ''}{name}: {words}\n"
+    table.caption_justify = "left"
+    return table
+
+
+def _broken(seen: Examination) -> Table:
+    broken, shut = seen.broken, seen.shut
+    table = _table(f"what cannot be read: {len(broken):,} of {len(seen.images):,}")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    kinds = sorted({kind for _, kind in broken})
+    for kind in kinds:
+        table.add_row(kind, f"{sum(k == kind for _, k in broken):,}", end_section=kind == kinds[-1])
+    for name, kind in broken[:SHOWN]:
+        table.add_row(kind, escape(name))
+    if len(broken) > SHOWN:
+        table.add_row("", f"and {len(broken) - SHOWN:,} more: --json lists all")
+    for name in shut:
+        table.add_row("no permission", f"the folder {escape(name)}")
+    if not broken and not shut:
+        table.add_row("", "nothing")
+    return table
+
+
+def _twice(seen: Examination) -> Table:
+    table = _table("what is there twice")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for words, groups in (("equal", seen.copies), ("look alike", seen.alike)):
+        images = sum(len(group) for group in groups)
+        across = seen.across(groups)
+        more = f", {across:,} in more than one split" if across else ""
+        table.add_row(words, f"{images:,} images, groups of them: {len(groups):,}{more}")
+        for group in groups[:GROUPS]:
+            names = [escape(seen.images[place].name) for place in group]
+            table.add_row("", ", ".join(names[:3]) + (", ..." if len(names) > 3 else ""))
+        if len(groups) > GROUPS:
+            table.add_row("", f"and {len(groups) - GROUPS:,} more: --json lists all")
+    return table
+
+
+def _versions(versions: Sequence[Version]) -> Table:
+    table = _table("versions", "package", "version", "")
+    for version in versions:
+        verdict = f"[bold red]{version.wrong}[/]" if version.wrong else "[green]ok[/]"
+        table.add_row(version.name, version.found, verdict)
+    return table
+
+
+def _suggestion(suggestion: Suggestion) -> Table:
+    table = _table("to start with on this machine")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in suggestion.rows().items():
+        table.add_row(name, value)
+    return table
