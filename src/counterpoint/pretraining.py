@@ -2,28 +2,36 @@
 
 import logging
 import os
+import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import lightning as L
+from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.loggers import Logger
 from rich.console import Console
 
-from counterpoint.data import Files, Source, Splits, image_shape, open_data
+from counterpoint.data import Files, Source, Splits, fingerprint, image_shape, open_data
 from counterpoint.framework import Method
 from counterpoint.framework.training import Training
 from counterpoint.methods import named
 from counterpoint.parts.extraction import Bank
 from counterpoint.run import Run, save
-from counterpoint.training.health import HealthWatch
+from counterpoint.training.checkpoints.io import SafeCheckpointIO
+from counterpoint.training.checkpoints.naming import step_of
 from counterpoint.training.loggers import logger_named
+from counterpoint.training.metrics import CsvRows
+from counterpoint.training.notice import Notice, Stopped
+from counterpoint.training.placement import placement
 from counterpoint.training.pretrainer import Pretrainer
-from counterpoint.training.progress import ProgressLines
+from counterpoint.training.resuming import start_from
 from counterpoint.training.start import start_table
+from counterpoint.training.watchers import callbacks
 
 Data = str | Path | Source | Files | Splits
 
@@ -38,6 +46,9 @@ def pretrain(
     training: Training | None = None,
     size: int | None = None,
     workers: int | None = None,
+    resume: str = "never",
+    save_seconds: float = 240.0,
+    most_bad: float = 0.1,
     health: bool = True,
     loggers: Sequence[Logger] | None = None,
     console: Console | None = None,
@@ -47,10 +58,16 @@ def pretrain(
 
     `epochs` replaces that of `training`; `steps` ends the run early, with its schedule fitted
     to them. `size` is the side that files of varying size are cut to, for a method by its name;
-    `workers` read them, and never change what is seen. `health` looks at the model after every
-    epoch and writes a verdict, which training never notices. `loggers` are any of Lightning's, in
-    place of a CSV file; `trainer` goes to Lightning's Trainer. Ctrl-C stops and keeps what was
-    learned.
+    `workers` read them, and never change what is seen.
+
+    A checkpoint is written every `save_seconds` (0: after every step) and when a signal asks the
+    run to stop; `resume="auto"` goes on from the newest that is whole, to the bit, on any number
+    of devices, and begins when there is none. Files that cannot be read are replaced and listed;
+    a share above `most_bad` stops the run.
+
+    `health` looks at the model after every epoch and writes a verdict, which training never
+    notices. `loggers` are any of Lightning's, in place of a CSV file; `trainer` goes to
+    Lightning's Trainer. Ctrl-C stops and keeps what was learned.
     """
     training = training or Training()
     training = training if epochs is None else replace(training, epochs=epochs)
@@ -58,39 +75,106 @@ def pretrain(
     image = image_shape(source, size=size)
     method = named(method, size=image[-1]) if isinstance(method, str) else method
     method = _banked(method, len(source))
+    epoch = len(source) // training.batch
+    steps = steps or training.epochs * epoch
+    identity = _identity(method, source, image, training, steps)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    start = start_from(folder, resume, identity)
     L.seed_everything(training.seed, verbose=False)
     model = method.build(image=image)
     if training.compile:
         model.encoder.compile()  # type: ignore[attr-defined]
-    epoch = len(source) // training.batch
-    steps = steps or training.epochs * epoch
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    with _quiet():
-        runner = L.Trainer(
-            max_steps=steps,
-            precision=training.precision,
-            logger=[logger_named("csv", folder)] if loggers is None else list(loggers),
-            callbacks=[ProgressLines(steps=steps), *([HealthWatch(source, folder)] * health)],
-            log_every_n_steps=max(1, min(50, steps, epoch)),
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            enable_checkpointing=False,
-            **trainer,
+    rows = [logger_named("csv", folder)] if loggers is None else list(loggers)
+    with Notice() as notice:
+        watchers = callbacks(
+            source,
+            folder,
+            notice,
+            steps=steps,
+            save_seconds=save_seconds,
+            most_bad=most_bad,
+            health=health,
         )
-    if runner.is_global_zero:
-        table = start_table(method, model, source, training, ranks=runner.world_size, steps=steps)
-        (console or Console(stderr=True)).print(table)
-    stopped = _fit(
-        runner, Pretrainer(model, source, training, steps=steps, workers=_workers(source, workers))
-    )
+        runner = _trainer(watchers, rows, training, steps=steps, epoch=epoch, asked=trainer)
+        if runner.is_global_zero:
+            table = start_table(
+                method, model, source, training, ranks=runner.world_size, steps=steps
+            )
+            (console or Console(stderr=True)).print(table)
+        module = Pretrainer(
+            model,
+            source,
+            training,
+            steps=steps,
+            workers=_workers(source, workers),
+            identity=identity(),
+        )
+        stopped = _fit(runner, module, start)
     run = Run(folder, method, model, image, training)
     if runner.is_global_zero:
         save(run, source=repr(source), steps=runner.global_step)
-    if stopped:
-        at = f"step {runner.global_step} of {steps}"
-        raise KeyboardInterrupt(f"stopped at {at}; what was learned is in {folder}")
+    _end(stopped, f"stopped at step {runner.global_step} of {steps}", folder)
     return run
+
+
+def _identity(
+    method: Method, source: Source | Files, image: tuple[int, ...], training: Training, steps: int
+) -> Callable[[], dict[str, Any]]:
+    """Say what a checkpoint belongs to; the fingerprint of large data takes a while."""
+
+    @cache
+    def identity() -> dict[str, Any]:
+        return {
+            "method": method.fingerprint,
+            "data": fingerprint(source),
+            "image": image,
+            "training": asdict(training),
+            "steps": steps,
+        }
+
+    return identity
+
+
+def _trainer(
+    watchers: list[Callback],
+    rows: list[Logger],
+    training: Training,
+    *,
+    steps: int,
+    epoch: int,
+    asked: dict[str, Any],
+) -> L.Trainer:
+    """Make Lightning's Trainer; what the user asks for is added to what we need."""
+    more: dict[str, list[Any]] = {"callbacks": watchers, "plugins": [SafeCheckpointIO()]}
+    together: dict[str, Any] = {key: [*asked.pop(key, []), *ours] for key, ours in more.items()}
+    devices, nodes = placement(asked.pop("devices", 1), os.environ)
+    with _quiet():
+        runner = L.Trainer(
+            max_steps=steps,
+            devices=devices,
+            num_nodes=asked.pop("num_nodes", nodes),
+            precision=training.precision,
+            logger=rows,
+            log_every_n_steps=asked.pop("log_every_n_steps", max(1, min(50, steps, epoch))),
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            enable_checkpointing=False,
+            **together,
+            **asked,
+        )
+    # Its handler talks to other ranks from inside of a signal, and hangs: see `Notice`.
+    runner._signal_connector.register_signal_handlers = lambda: None  # type: ignore[method-assign]
+    return runner
+
+
+def _end(stopped: SystemExit | None, where: str, folder: Path) -> None:
+    """Leave a run that was asked to stop: by exit code 143, or as Ctrl-C does."""
+    if isinstance(stopped, Stopped) and stopped.preempted:
+        sys.stderr.write(f"counterpoint: {where}; --resume auto goes on\n")
+        raise stopped
+    if stopped is not None:
+        raise KeyboardInterrupt(f"{where}; what was learned is in {folder}")
 
 
 def _banked(method: Method, samples: int) -> Method:
@@ -114,14 +198,17 @@ def _unlabelled(data: Data) -> Source | Files:
     return (data if isinstance(data, Splits) else open_data(data)).train
 
 
-def _fit(runner: L.Trainer, pretrainer: Pretrainer) -> bool:
-    """Train; tell whether Ctrl-C ended it, which Lightning turns into an exit."""
+def _fit(runner: L.Trainer, module: Pretrainer, start: Path | None) -> SystemExit | None:
+    """Train; give what ended it early: a signal, or Ctrl-C twice, which Lightning makes an exit."""
+    for logger in runner.loggers:
+        if isinstance(logger, CsvRows):
+            logger.go_on(0 if start is None else step_of(start.name) or 0)
     try:
         with _quiet():
-            runner.fit(pretrainer)
-    except SystemExit:
-        return True
-    return False
+            runner.fit(module, ckpt_path=start)
+    except SystemExit as stop:
+        return stop
+    return None
 
 
 @contextmanager
@@ -133,6 +220,7 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*LeafSpec.*", category=FutureWarning)
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
         try:
             yield
         finally:

@@ -146,7 +146,7 @@ def test_pace():
     pace = Pace(started=100.0, waited=2.0, images=640, steps=10)
     assert pace.images_per_second(108.0) == 80
     assert pace.waiting(108.0) == 0.25
-    assert pace.remaining(108.0, steps=30) == 16.0
+    assert pace.remaining(108.0, steps=20) == 16.0
 
 
 def test_the_start_table_says_what_matters():

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from jaxtyping import Int64
 from torch import Tensor
@@ -10,8 +12,9 @@ from torch import Tensor
 from counterpoint.framework.randomness import LOW, philox
 
 ROUNDS = 8  # Luby and Rackoff 1988 need 4 with perfect rounds; each of ours is one multiplication
-MULTIPLIER = 0x1E35A7BD97F4A7C5  # odd, of random bits
-CHUNK = 1 << 18  # places at a time: little memory, and few enough calls
+MULTIPLIER = np.int64(0x1E35A7BD97F4A7C5)  # odd, of random bits
+CHUNK = 1 << 16  # places at a time: what a core holds close by
+Array = npt.NDArray[np.int64]
 Numbers = Int64[Tensor, " place"]
 
 
@@ -38,18 +41,19 @@ class Permutation:
     def __call__(self, places: Numbers) -> Numbers:
         """Give the samples at some places of the order."""
         keys = _keys(self.seed, self.epoch)
-        return torch.cat([self._walked(part, keys) for part in places.split(CHUNK)] or [places])
+        parts = np.split(places.numpy(), range(CHUNK, len(places), CHUNK))
+        return torch.from_numpy(np.concatenate([self._walked(part, keys) for part in parts]))
 
-    def _walked(self, places: Numbers, keys: tuple[int, ...]) -> Numbers:
+    def _walked(self, places: Array, keys: tuple[np.int64, ...]) -> Array:
         """Send places through until they fall inside."""
         found = self._once(places, keys)
-        outside = torch.nonzero(found >= self.count).flatten()
+        outside = np.flatnonzero(found >= self.count)
         while len(outside):
             found[outside] = again = self._once(found[outside], keys)
             outside = outside[again >= self.count]
         return found
 
-    def _once(self, places: Numbers, keys: tuple[int, ...]) -> Numbers:
+    def _once(self, places: Array, keys: tuple[np.int64, ...]) -> Array:
         """Permute the power of two: uneven halves, which change places every round."""
         bits = max(2, (self.count - 1).bit_length())
         low = bits // 2
@@ -62,16 +66,16 @@ class Permutation:
 
 
 @lru_cache(maxsize=64)
-def _keys(seed: int, epoch: int) -> tuple[int, ...]:
+def _keys(seed: int, epoch: int) -> tuple[np.int64, ...]:
     """Draw one odd key per round from Philox."""
     number = torch.arange(ROUNDS)
     zero = torch.zeros_like(number)
     counter = (number, zero, zero + (epoch & LOW), zero + (LOW - 1))  # no view has this place
     words = philox(counter, (seed & LOW, (seed >> 32) & LOW))
-    return tuple(((words[0] << 31) ^ words[1] | 1).tolist())
+    return tuple(((words[0] << 31) ^ words[1] | 1).numpy())
 
 
-def _hash(half: Numbers, key: int, width: int) -> Numbers:
+def _hash(half: Array, key: np.int64, width: int) -> Array:
     """Mix a half under an odd key: the middle bits of a product depend on all bits below."""
     mixed = (half ^ (key >> 20)) * key
     mixed = (mixed ^ (mixed >> 29)) * MULTIPLIER

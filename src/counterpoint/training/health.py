@@ -16,6 +16,7 @@ from counterpoint.data.progress import Stream
 from counterpoint.evaluation.health import Signs, Verdict, measure, probed, verdict
 from counterpoint.framework import Model, twins
 from counterpoint.framework.randomness import keyed_order
+from counterpoint.training.lines import kept_lines
 from counterpoint.training.pretrainer import Pretrainer
 
 CHOICE = 0x6865616C7468  # "health": which images are looked at, the same in every run
@@ -118,10 +119,8 @@ def decay_of(model: Model, progress: float) -> float | None:
 
 def read_history(file: Path, *, until: int) -> list[Signs]:
     """Read the looks of a run that goes on at a step; a run that begins has none."""
-    if until == 0 or not file.is_file():
-        return []
-    looks = (Signs.from_dict(json.loads(line)) for line in file.read_text().splitlines())
-    return [look for look in looks if look.step <= until]
+    kept = kept_lines(file, lambda look: 0 < until >= look["step"])
+    return [Signs.from_dict(look) for look in kept]
 
 
 def said(signs: Signs, judged: Verdict) -> str:

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Literal
 
-from lightning.pytorch.loggers import CSVLogger, Logger, TensorBoardLogger, WandbLogger
+from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
+
+from counterpoint.training.metrics import CsvRows
 
 LoggerName = Literal["csv", "tensorboard", "wandb"]
 
@@ -14,4 +16,4 @@ def logger_named(name: LoggerName, folder: Path) -> Logger:
         return TensorBoardLogger(folder, name="", version="tensorboard")
     if name == "wandb":
         return WandbLogger(save_dir=folder, offline=True)
-    return CSVLogger(folder, name="", version="")
+    return CsvRows(folder)

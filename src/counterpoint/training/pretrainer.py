@@ -1,5 +1,6 @@
 """The Lightning module. There is no mathematics here: see `contrast`."""
 
+from dataclasses import asdict
 from typing import Any
 
 import lightning as L
@@ -14,6 +15,7 @@ from counterpoint.framework.training import Training
 from counterpoint.parts.batch_norm import share_statistics
 from counterpoint.training.distributed import world
 from counterpoint.training.optimisers import optimiser, rate
+from counterpoint.training.place import Place, counters, place_of
 
 
 class Pretrainer(L.LightningModule):
@@ -27,12 +29,17 @@ class Pretrainer(L.LightningModule):
         *,
         steps: int,
         workers: int = 0,
+        identity: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
-        self.workers = workers
+        self.workers, self.identity = workers, identity or {}
         self.model, self.source, self.steps = model, source, steps
         self.training_settings = training
         self.world: World = ALONE
+        self.place = Place()
+        """Where this run begins or goes on."""
+        self.since_update: list[tuple[Batch, Tensor]] = []
+        """Batches and their losses that the next update is made of."""
 
     def setup(self, stage: str) -> None:  # noqa: ARG002 (Lightning's signature)
         self.world = world()
@@ -49,19 +56,42 @@ class Pretrainer(L.LightningModule):
             ranks=self.trainer.world_size,
             cut=self.model.views.cut,
             workers=self.workers,
+            epoch=self.place.epoch,
+            start=self.place.cursor,
         )
 
     def training_step(self, batch: Batch, _batch_idx: int) -> Tensor:
         given, index, _ = batch
-        draw = Draw(self.training_settings.seed, self.current_epoch, index)
+        seed = self.training_settings.seed
+        # A part of a user's own may draw from torch: what it gets is a function of the step too,
+        # so that there is no state of a generator to keep.
+        torch.manual_seed(step_seed(seed, self.global_step, self.global_rank))
+        draw = Draw(seed, self.current_epoch, index)
         views = self.model.views
         seen = views(given, draw) if isinstance(given, Tensor) else views.finish(given, draw)
         loss = reaching_all(contrast(self.model, seen, index, self.world), self.model)
+        self.since_update.append((batch, loss.detach()))
         self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss
 
+    def finite(self) -> bool:
+        """Tell whether the losses since the last update, and their gradient, are numbers."""
+        gradients = [p.grad for p in self.parameters() if p.grad is not None]
+        losses = torch.stack([loss for _, loss in self.since_update]).sum()
+        return bool((losses + torch.nn.utils.get_total_norm(gradients)).isfinite())
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        place = place_of(self.trainer)
+        length = int(self.trainer.num_training_batches)
+        checkpoint["loops"]["fit_loop"] |= counters(place, length=length)
+        checkpoint["counterpoint"] = {"place": asdict(place), "identity": self.identity}
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self.place = Place(**checkpoint["counterpoint"]["place"])
+
     def optimizer_step(self, *arguments: Any, **named: Any) -> None:
         super().optimizer_step(*arguments, **named)
+        self.since_update.clear()
         for twin in twins(self.model):  # once per update, also when gradients accumulate
             twin.step(self.global_step / self.steps)
 
@@ -74,3 +104,12 @@ class Pretrainer(L.LightningModule):
             "optimizer": chosen,
             "lr_scheduler": {"scheduler": schedule, "interval": "step"},
         }
+
+
+def step_seed(seed: int, step: int, rank: int) -> int:
+    """Give the seed of one step on one rank.
+
+    >>> step_seed(0, 3, 1) == step_seed(0, 1, 3)
+    False
+    """
+    return ((seed * 1_000_003 + step) * 1_000_003 + rank) % 2**63

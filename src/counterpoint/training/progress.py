@@ -41,7 +41,8 @@ class Pace:
         return f"{self.images_per_second(now):.0f} images/s  waiting {self.waiting(now):.0%}"
 
     def remaining(self, now: float, steps: int) -> float:
-        return (now - self.started) / max(self.steps, 1) * (steps - self.steps)
+        """Give the seconds that so many more steps will take."""
+        return (now - self.started) / max(self.steps, 1) * steps
 
 
 class ProgressLines(Callback):
@@ -79,17 +80,18 @@ class ProgressLines(Callback):
         pace = self.pace
         pace.images += len(batch.index) * trainer.world_size
         pace.steps += 1
+        step = trainer.global_step
         if self.bar is not None:
-            self.bar.update(TASK, completed=pace.steps, pace=pace.words(self.left))
+            self.bar.update(TASK, completed=step, pace=pace.words(self.left))
         # The loss is read now and then only: on a GPU reading it waits for the step to end.
-        if trainer.is_global_zero and (pace.steps % self.every == 0 or pace.steps == self.steps):
-            self.say(trainer.current_epoch + 1, float(outputs["loss"]))
+        if trainer.is_global_zero and (step % self.every == 0 or step == self.steps):
+            self.say(step, trainer.current_epoch + 1, float(outputs["loss"]))
 
-    def say(self, epoch: int, loss: float) -> None:
+    def say(self, done: int, epoch: int, loss: float) -> None:
         """Put the loss beside the bar, or write a line that people and programs can read."""
         where = f"epoch {epoch}  loss {loss:.4f}"
-        left = clock(self.pace.remaining(self.left, self.steps))
-        step = f"step {self.pace.steps}/{self.steps}"
+        left = clock(self.pace.remaining(self.left, self.steps - done))
+        step = f"step {done}/{self.steps}"
         self.line = f"{step}  {where}  {self.pace.words(self.left)}  left {left}\n"
         if self.bar is not None:
             self.bar.update(TASK, description=where)

@@ -1,0 +1,47 @@
+"""Checkpoints while a run trains, and the last one when it is asked to stop."""
+
+import lightning as L
+from lightning.pytorch.callbacks import Callback
+
+from counterpoint.training.checkpoints.folder import Checkpoints
+from counterpoint.training.checkpoints.naming import name_of
+from counterpoint.training.guard import Guard
+from counterpoint.training.notice import Stopped
+from counterpoint.training.place import place_of
+from counterpoint.training.timer import Timer
+
+
+class Keeper(Callback):
+    """Save when all ranks know that it is due; stop when they know that one was asked to.
+
+    A checkpoint of a whole epoch is written when the epoch has ended for everyone: after its
+    receipt and its look at health. It comes last in the list of callbacks.
+    """
+
+    def __init__(self, checkpoints: Checkpoints, guard: Guard, timer: Timer) -> None:
+        self.checkpoints, self.guard, self.timer = checkpoints, guard, timer
+
+    def on_train_batch_end(
+        self,
+        trainer: L.Trainer,
+        pl_module: L.LightningModule,
+        outputs: object,
+        batch: object,
+        batch_idx: int,
+    ) -> None:
+        accumulating, ended = trainer.fit_loop._should_accumulate(), place_of(trainer).cursor == 0
+        last = trainer.global_step == trainer.max_steps
+        if not (accumulating or ended or last):
+            self._decide(trainer)
+
+    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        finished = trainer.global_step == trainer.max_steps
+        self._decide(trainer, finished=finished)
+
+    def _decide(self, trainer: L.Trainer, *, finished: bool = False) -> None:
+        known = self.guard.known
+        if known.save or known.stop or finished:
+            trainer.save_checkpoint(self.checkpoints.folder / name_of(trainer.global_step))
+            self.timer.reset()
+        if known.stop and not finished:
+            raise Stopped(preempted=known.preempted > 0)

@@ -1,0 +1,38 @@
+"""Who watches over a run, in the order in which they are called."""
+
+from pathlib import Path
+
+from lightning.pytorch.callbacks import Callback
+
+from counterpoint.data import Files, Source
+from counterpoint.training.checkpoints.folder import Checkpoints
+from counterpoint.training.guard import Guard
+from counterpoint.training.health import HealthWatch
+from counterpoint.training.keeper import Keeper
+from counterpoint.training.ledger import Ledger
+from counterpoint.training.notice import Notice
+from counterpoint.training.progress import ProgressLines
+from counterpoint.training.resuming import FOLDER
+from counterpoint.training.timer import Timer
+
+
+def callbacks(
+    source: Source | Files,
+    folder: Path,
+    notice: Notice,
+    *,
+    steps: int,
+    save_seconds: float,
+    most_bad: float,
+    health: bool,
+) -> list[Callback]:
+    """Make the watchers of a run; the keeper comes last, so that it saves what the others know."""
+    timer = Timer(save_seconds)
+    guard = Guard(folder, notice, timer)
+    return [
+        ProgressLines(steps=steps),
+        guard,
+        Ledger(source, folder, guard, most_bad=most_bad),
+        *([HealthWatch(source, folder)] if health else []),
+        Keeper(Checkpoints(folder / FOLDER), guard, timer),
+    ]

@@ -1,0 +1,88 @@
+"""What the ranks of a nursery do: small real runs on real images."""
+
+import json
+import logging
+import os
+import time
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import lightning as L
+import numpy as np
+import torch
+
+from counterpoint import Source, pretrain
+from counterpoint.data.cifar10 import cifar10  # noqa: F401 (imported before forking)
+from counterpoint.methods import METHODS, training_of
+from counterpoint.parts.encoders import AMDIMEncoder, CPCResNet, NarrowResNet
+
+IMAGES, BATCH = 80, 16
+RESNET = NarrowResNet(widths=(8, 16), blocks=(1, 1))
+PATCHES = AMDIMEncoder(width=4, rkhs=16, depth=1)
+CPC = CPCResNet(blocks=(1, 1, 1), bottlenecks=(8, 8, 8), widths=(16, 16, 16), stem=8, stride=2)
+ENCODERS = {"amdim": PATCHES, "yadim": PATCHES, "cpc": CPC}
+
+
+def warm():
+    """Import and read; the workers of torch start with the first operator, so none is run."""
+    warnings.filterwarnings("ignore")
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+
+
+def small(name):
+    return METHODS[f"{name}-small"](ENCODERS.get(name, RESNET), size=32)
+
+
+def images(count=IMAGES):
+    """The first real images, from a small file that the test has written."""
+    return Source("cifar10", torch.from_numpy(np.load(os.environ["RELIABILITY_IMAGES"])[:count]))
+
+
+class Losses(L.Callback):
+    """Every loss of this rank, in hexadecimal, as it happens."""
+
+    def __init__(self, file):
+        self.file = Path(file)
+
+    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
+        record = {
+            "step": trainer.global_step,
+            "epoch": trainer.current_epoch,
+            "loss": float(outputs["loss"]).hex(),
+            "samples": batch.index.tolist(),
+            "at": time.monotonic(),
+        }
+        with self.file.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
+def train(
+    method,
+    out,
+    losses,
+    *,
+    epochs=2,
+    seed=0,
+    save_seconds=0.0,
+    health=False,
+    callbacks=(),
+    source=None,
+    batch=BATCH,
+    **more,
+):
+    """Train one small method; a second call on the same folder goes on."""
+    rank = int(os.environ.get("RANK", "0"))
+    training = replace(training_of(f"{method}-small"), epochs=epochs, batch=batch, seed=seed)
+    pretrain(
+        small(method),
+        source or images(),
+        out=out,
+        training=training,
+        resume="auto",
+        save_seconds=save_seconds,
+        health=health,
+        callbacks=[*callbacks, Losses(f"{losses}.{rank}")],
+        accelerator="cpu",
+        **more,
+    )

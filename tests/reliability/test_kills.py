@@ -1,0 +1,73 @@
+"""kill -9 at any moment: the run goes on to the bit."""
+
+import json
+import random
+import signal
+import time
+
+import pytest
+
+from reliability.runs import end_of, losses_of
+
+METHODS = ("amdim", "cpc", "simclr", "moco", "byol", "cmc", "yadim")
+STEPS = 10
+
+
+def uninterrupted(nursery, folder, method, ranks):
+    """Train once in peace, and say how long that took."""
+    settings = {"method": method, "out": str(folder / "run"), "losses": str(folder / "losses")}
+    job = nursery.start(ranks, folder / "log", job="train", settings=settings)
+    assert nursery.wait(job, timeout=120), "hangs"
+    assert set(job.codes.values()) == {0}, (folder / "log.0").read_text()
+    return max(job.ended.values()) - job.started
+
+
+def killed(nursery, folder, method, ranks, *, kills, seconds, chance):
+    """Train while being killed; give the kills that hit before the run had ended."""
+    settings = {"method": method, "out": str(folder / "run"), "losses": str(folder / "losses")}
+    hit = 0
+    while True:
+        job = nursery.start(ranks, folder / "log", job="train", settings=settings)
+        if hit < kills and not nursery.wait(job, timeout=chance.uniform(0, seconds)):
+            job.signal(signal.SIGKILL)
+            hit += 1
+            assert nursery.wait(job, timeout=20)
+            continue
+        assert nursery.wait(job, timeout=120), "hangs"
+        assert set(job.codes.values()) == {0}, (folder / "log.0").read_text()
+        return hit
+
+
+def storm(nursery, tmp_path, method, *, kills, seed):
+    """Kill one method until it has been hit so often, over several runs if need be."""
+    chance = random.Random(seed)
+    quiet = tmp_path / "quiet"
+    quiet.mkdir()
+    seconds = uninterrupted(nursery, quiet, method, ranks=2)
+    wanted = (losses_of(quiet, ranks=2), end_of(quiet / "run"))
+    assert len(wanted[0][0]) == STEPS
+    hits, number = 0, 0
+    while hits < kills:
+        folder = tmp_path / f"killed-{number}"
+        folder.mkdir()
+        number += 1
+        hits += killed(
+            nursery, folder, method, 2, kills=kills - hits, seconds=seconds, chance=chance
+        )
+        assert losses_of(folder, ranks=2) == wanted[0]
+        assert end_of(folder / "run") == wanted[1]
+    return hits
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_killed_run_goes_on_to_the_bit(nursery, tmp_path, method):
+    assert storm(nursery, tmp_path, method, kills=3, seed=METHODS.index(method)) == 3
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("method", METHODS)
+def test_thirty_kills_of_each_method(nursery, tmp_path, method):
+    started = time.monotonic()
+    hits = storm(nursery, tmp_path, method, kills=30, seed=100 + METHODS.index(method))
+    print(json.dumps({"method": method, "kills": hits, "seconds": time.monotonic() - started}))
+    assert hits == 30
