@@ -49,6 +49,7 @@ def pretrain(
     resume: str = "never",
     save_seconds: float = 240.0,
     most_bad: float = 0.1,
+    patience: float = 120.0,
     health: bool = True,
     loggers: Sequence[Logger] | None = None,
     console: Console | None = None,
@@ -63,7 +64,8 @@ def pretrain(
     A checkpoint is written every `save_seconds` (0: after every step) and when a signal asks the
     run to stop; `resume="auto"` goes on from the newest that is whole, to the bit, on any number
     of devices, and begins when there is none. Files that cannot be read are replaced and listed;
-    a share above `most_bad` stops the run.
+    a share above `most_bad` stops the run. A rank that gives no sign of life for `patience`
+    seconds is named by the others, which stop.
 
     `health` looks at the model after every epoch and writes a verdict, which training never
     notices. `loggers` are any of Lightning's, in place of a CSV file; `trainer` goes to
@@ -94,6 +96,7 @@ def pretrain(
             steps=steps,
             save_seconds=save_seconds,
             most_bad=most_bad,
+            patience=patience,
             health=health,
         )
         runner = _trainer(watchers, rows, training, steps=steps, epoch=epoch, asked=trainer)

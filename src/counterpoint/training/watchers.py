@@ -8,6 +8,7 @@ from counterpoint.data import Files, Source
 from counterpoint.training.checkpoints.folder import Checkpoints
 from counterpoint.training.guard import Guard
 from counterpoint.training.health import HealthWatch
+from counterpoint.training.heartbeat import Heartbeat
 from counterpoint.training.keeper import Keeper
 from counterpoint.training.ledger import Ledger
 from counterpoint.training.notice import Notice
@@ -24,6 +25,7 @@ def callbacks(
     steps: int,
     save_seconds: float,
     most_bad: float,
+    patience: float,
     health: bool,
 ) -> list[Callback]:
     """Make the watchers of a run; the keeper comes last, so that it saves what the others know."""
@@ -31,6 +33,7 @@ def callbacks(
     guard = Guard(folder, notice, timer)
     return [
         ProgressLines(steps=steps),
+        Heartbeat(patience=patience),
         guard,
         Ledger(source, folder, guard, most_bad=most_bad),
         *([HealthWatch(source, folder)] if health else []),
