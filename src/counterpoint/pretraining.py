@@ -85,6 +85,8 @@ def pretrain(
     start = start_from(folder, resume, identity)
     L.seed_everything(training.seed, verbose=False)
     model = method.build(image=image)
+    if training.precision == "64-true":  # before a checkpoint is loaded: Lightning widens after it
+        model.double()
     if training.compile:
         model.encoder.compile()  # type: ignore[attr-defined]
     rows = [logger_named("csv", folder)] if loggers is None else list(loggers)

@@ -69,11 +69,13 @@ def train(
     callbacks=(),
     source=None,
     batch=BATCH,
+    precision="32-true",
     **more,
 ):
     """Train one small method; a second call on the same folder goes on."""
     rank = int(os.environ.get("RANK", "0"))
-    training = replace(training_of(f"{method}-small"), epochs=epochs, batch=batch, seed=seed)
+    recipe = {"epochs": epochs, "batch": batch, "seed": seed, "precision": precision}
+    training = replace(training_of(f"{method}-small"), **recipe)
     pretrain(
         small(method),
         source or images(),
@@ -86,3 +88,18 @@ def train(
         accelerator="cpu",
         **more,
     )
+
+
+def poisoned(*, rank, step, **settings):
+    """Train, with a loss on one rank and at one step that is not a number."""
+    from counterpoint.training import pretrainer
+
+    true, calls = pretrainer.contrast, [0]
+
+    def contrast(*arguments):
+        calls[0] += 1
+        here = calls[0] == step and int(os.environ.get("RANK", "0")) == rank
+        return true(*arguments) * (float("nan") if here else 1.0)
+
+    pretrainer.contrast = contrast
+    train(**settings)

@@ -21,7 +21,7 @@ def pretrain_command(
     seed: int = 0,
     steps: int | None = None,
     limit: int | None = None,
-    precision: Literal["32-true", "bf16-mixed"] = "32-true",
+    precision: Literal["32-true", "bf16-mixed", "64-true"] = "32-true",
     compile: bool = False,  # noqa: A002 (the flag people know)
     devices: int = 1,
     workers: int | None = None,

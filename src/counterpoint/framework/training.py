@@ -29,7 +29,7 @@ class Training:
     """Shares of the run at which the rate is multiplied by `drop`, for schedule="steps"."""
     drop: float = 0.1
     seed: int = 0
-    precision: Literal["32-true", "bf16-mixed"] = "32-true"
+    precision: Literal["32-true", "bf16-mixed", "64-true"] = "32-true"
     sync_batchnorm: bool = True
     """Batch norm over the images of all ranks, so that W ranks train as one process would."""
     compile: bool = False

@@ -8,9 +8,8 @@ import lightning as L
 import torch
 from lightning.pytorch.callbacks import Callback
 
-from counterpoint.training.consensus import Wishes, agreed
+from counterpoint.training.consensus import Wishes, agreed, summed
 from counterpoint.training.notice import Notice
-from counterpoint.training.place import place_of
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.timer import Timer
 
@@ -30,9 +29,9 @@ class Guard(Callback):
         self, trainer: L.Trainer, pl_module: L.LightningModule, optimizer: torch.optim.Optimizer
     ) -> None:
         assert isinstance(pl_module, Pretrainer)
-        broken = not pl_module.finite()
+        loss, gradient = pl_module.finite()
         own = Wishes(
-            broken=int(broken),
+            broken=int(not (loss and gradient)),
             preempted=int(self.notice.preempted),
             interrupted=int(self.notice.interrupted),
             save=int(trainer.is_global_zero and self.timer.due()),
@@ -40,27 +39,30 @@ class Guard(Callback):
         )
         self.known = agreed(own, pl_module.world, pl_module.device)
         if self.known.broken:
-            raise NonFiniteError(self._said(trainer, pl_module, broken=broken))
+            raise NonFiniteError(self._said(trainer, pl_module, finite=loss))
 
-    def _said(self, trainer: L.Trainer, module: Pretrainer, *, broken: bool) -> str:
-        """Say what happened, and write down which samples this rank had seen."""
-        place = place_of(trainer)
-        if not broken:
-            return f"loss: not finite on another rank at step {place.step}; this rank stops too"
+    def _said(self, trainer: L.Trainer, module: Pretrainer, *, finite: bool) -> str:
+        """Say what happened and where; a rank whose loss it was writes down its samples."""
+        every = torch.zeros(module.world.size, dtype=torch.int64, device=module.device)
+        every[module.world.rank] = int(not finite)
+        ranks = summed(every, module.world).nonzero().flatten().tolist()
+        what = f"the loss on rank {', '.join(map(str, ranks))}" if ranks else "the gradient"
+        if not finite or not ranks:
+            self._write(trainer, module)
+        return (
+            f"loss: {what} is not finite at step {trainer.global_step}; no weight was changed. "
+            f"The samples are in {self.folder}/nonfinite-rank-*.json. Lower the learning rate, "
+            "or look at those images"
+        )
+
+    def _write(self, trainer: L.Trainer, module: Pretrainer) -> None:
         losses = [float(loss) for _, loss in module.since_update]
-        samples = [int(n) for batch, _ in module.since_update for n in batch.index]
-        file = self.folder / f"nonfinite-rank-{module.global_rank}.json"
         record = {
-            "step": place.step,
+            "step": trainer.global_step,
             "epoch": trainer.current_epoch,
             "rank": module.global_rank,
             "losses": [loss if math.isfinite(loss) else str(loss) for loss in losses],
-            "samples": samples,
+            "samples": [int(n) for batch, _ in module.since_update for n in batch.index],
         }
+        file = self.folder / f"nonfinite-rank-{module.global_rank}.json"
         file.write_text(json.dumps(record) + "\n")
-        what = "loss" if not all(map(math.isfinite, losses)) else "gradient"
-        return (
-            f"loss: the {what} is not finite at step {place.step} on rank {module.global_rank}, "
-            f"losses {losses}; the weights are as before it and its samples are in {file}. "
-            "Lower the learning rate, or look at those images"
-        )

@@ -74,11 +74,16 @@ class Pretrainer(L.LightningModule):
         self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss
 
-    def finite(self) -> bool:
-        """Tell whether the losses since the last update, and their gradient, are numbers."""
+    def finite(self) -> tuple[bool, bool]:
+        """Tell whether the losses since the last update, and their gradient, are numbers.
+
+        The gradient is that of all ranks; the losses are this rank's own.
+        """
         gradients = [p.grad for p in self.parameters() if p.grad is not None]
         losses = torch.stack([loss for _, loss in self.since_update]).sum()
-        return bool((losses + torch.nn.utils.get_total_norm(gradients)).isfinite())
+        both = torch.stack([losses, torch.nn.utils.get_total_norm(gradients)]).isfinite()
+        loss, gradient = both.tolist()
+        return loss, gradient
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         place = place_of(self.trainer)
