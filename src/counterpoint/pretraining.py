@@ -1,36 +1,29 @@
 """One call: pretrain a method on images without labels."""
 
-import logging
 import os
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import lightning as L
-from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.loggers import Logger
 from rich.console import Console
 
 from counterpoint.data import Files, Source, Splits, fingerprint, image_shape, open_data
-from counterpoint.framework import Method
+from counterpoint.framework import Method, Model
 from counterpoint.framework.training import Training
 from counterpoint.methods import named
 from counterpoint.parts.extraction import Bank
 from counterpoint.run import Run, save
-from counterpoint.training.checkpoints.io import SafeCheckpointIO
-from counterpoint.training.checkpoints.naming import step_of
 from counterpoint.training.loggers import logger_named
-from counterpoint.training.metrics import CsvRows
 from counterpoint.training.notice import Notice, Stopped
-from counterpoint.training.placement import placement
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resuming import start_from
 from counterpoint.training.start import start_table
+from counterpoint.training.trainer import fit, trainer_for
 from counterpoint.training.watchers import callbacks
 
 Data = str | Path | Source | Files | Splits
@@ -79,19 +72,14 @@ def pretrain(
     method = _banked(method, len(source))
     epoch = len(source) // training.batch
     steps = steps or training.epochs * epoch
-    identity = _identity(method, source, image, training, steps)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
+    identity = partial(_identity, method, source, image, training, steps)
     start = start_from(folder, resume, identity)
-    L.seed_everything(training.seed, verbose=False)
-    model = method.build(image=image)
-    if training.precision == "64-true":  # before a checkpoint is loaded: Lightning widens after it
-        model.double()
-    if training.compile:
-        model.encoder.compile()  # type: ignore[attr-defined]
+    model = _built(method, image, training)
     rows = [logger_named("csv", folder)] if loggers is None else list(loggers)
     with Notice() as notice:
-        watchers = callbacks(
+        watching = callbacks(
             source,
             folder,
             notice,
@@ -101,11 +89,10 @@ def pretrain(
             patience=patience,
             health=health,
         )
-        runner = _trainer(watchers, rows, training, steps=steps, epoch=epoch, asked=trainer)
+        runner = trainer_for(training, watching, rows, steps=steps, epoch=epoch, asked=trainer)
         if runner.is_global_zero:
-            table = start_table(
-                method, model, source, training, ranks=runner.world_size, steps=steps
-            )
+            ranks = runner.world_size
+            table = start_table(method, model, source, training, ranks=ranks, steps=steps)
             (console or Console(stderr=True)).print(table)
         module = Pretrainer(
             model,
@@ -115,7 +102,7 @@ def pretrain(
             workers=_workers(source, workers),
             identity=identity(),
         )
-        stopped = _fit(runner, module, start)
+        stopped = fit(runner, module, start)
     run = Run(folder, method, model, image, training)
     if runner.is_global_zero:
         save(run, source=repr(source), steps=runner.global_step)
@@ -123,54 +110,28 @@ def pretrain(
     return run
 
 
+def _built(method: Method, image: tuple[int, ...], training: Training) -> Model:
+    """Build a method from its seed, in the precision and form that is trained."""
+    L.seed_everything(training.seed, verbose=False)
+    model = method.build(image=image)
+    if training.precision == "64-true":  # before a checkpoint is loaded: Lightning widens after it
+        model.double()
+    if training.compile:
+        model.encoder.compile()  # type: ignore[attr-defined]
+    return model
+
+
 def _identity(
     method: Method, source: Source | Files, image: tuple[int, ...], training: Training, steps: int
-) -> Callable[[], dict[str, Any]]:
-    """Say what a checkpoint belongs to; the fingerprint of large data takes a while."""
-
-    @cache
-    def identity() -> dict[str, Any]:
-        return {
-            "method": method.fingerprint,
-            "data": fingerprint(source),
-            "image": image,
-            "training": asdict(training),
-            "steps": steps,
-        }
-
-    return identity
-
-
-def _trainer(
-    watchers: list[Callback],
-    rows: list[Logger],
-    training: Training,
-    *,
-    steps: int,
-    epoch: int,
-    asked: dict[str, Any],
-) -> L.Trainer:
-    """Make Lightning's Trainer; what the user asks for is added to what we need."""
-    more: dict[str, list[Any]] = {"callbacks": watchers, "plugins": [SafeCheckpointIO()]}
-    together: dict[str, Any] = {key: [*asked.pop(key, []), *ours] for key, ours in more.items()}
-    devices, nodes = placement(asked.pop("devices", 1), os.environ)
-    with _quiet():
-        runner = L.Trainer(
-            max_steps=steps,
-            devices=devices,
-            num_nodes=asked.pop("num_nodes", nodes),
-            precision=training.precision,
-            logger=rows,
-            log_every_n_steps=asked.pop("log_every_n_steps", max(1, min(50, steps, epoch))),
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            enable_checkpointing=False,
-            **together,
-            **asked,
-        )
-    # Its handler talks to other ranks from inside of a signal, and hangs: see `Notice`.
-    runner._signal_connector.register_signal_handlers = lambda: None  # type: ignore[method-assign]
-    return runner
+) -> dict[str, Any]:
+    """Say what a checkpoint belongs to."""
+    return {
+        "method": method.fingerprint,
+        "data": fingerprint(source),
+        "image": image,
+        "training": asdict(training),
+        "steps": steps,
+    }
 
 
 def _end(stopped: SystemExit | None, where: str, folder: Path) -> None:
@@ -179,7 +140,9 @@ def _end(stopped: SystemExit | None, where: str, folder: Path) -> None:
         sys.stderr.write(f"counterpoint: {where}; --resume auto goes on\n")
         raise stopped
     if stopped is not None:
-        raise KeyboardInterrupt(f"{where}; what was learned is in {folder}")
+        raise KeyboardInterrupt(
+            f"{where}; what was learned is in {folder}, and --resume auto goes on"
+        )
 
 
 def _banked(method: Method, samples: int) -> Method:
@@ -201,32 +164,3 @@ def _unlabelled(data: Data) -> Source | Files:
     if isinstance(data, Source | Files):
         return data
     return (data if isinstance(data, Splits) else open_data(data)).train
-
-
-def _fit(runner: L.Trainer, module: Pretrainer, start: Path | None) -> SystemExit | None:
-    """Train; give what ended it early: a signal, or Ctrl-C twice, which Lightning makes an exit."""
-    for logger in runner.loggers:
-        if isinstance(logger, CsvRows):
-            logger.go_on(0 if start is None else step_of(start.name) or 0)
-    try:
-        with _quiet():
-            runner.fit(module, ckpt_path=start)
-    except SystemExit as stop:
-        return stop
-    return None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Lightning's advertisements and the warnings that are its own out of the log."""
-    logger = logging.getLogger("lightning.pytorch")
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*LeafSpec.*", category=FutureWarning)
-        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-        warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
-        try:
-            yield
-        finally:
-            logger.setLevel(level)

@@ -25,6 +25,11 @@ def pretrain_command(
     compile: bool = False,  # noqa: A002 (the flag people know)
     devices: int = 1,
     workers: int | None = None,
+    resume: str = "never",
+    save_seconds: float = 240.0,
+    most_bad: float = 0.1,
+    known_bad: str | None = None,
+    patience: float = 120.0,
     parts: str | None = None,
     logger: Literal["csv", "tensorboard", "wandb"] = "csv",
 ) -> None:
@@ -46,10 +51,16 @@ def pretrain_command(
         seed: Seed of weights, order and views.
         steps: Stop after so many steps, with the schedule fitted to them.
         limit: Only the first so many images.
-        precision: Numbers to train in; scores and losses are always fp32.
+        precision: Numbers to train in; scores and losses are fp32 at least.
         compile: Compile the encoder with torch.compile.
-        devices: Processes to train on.
+        devices: Processes to train on; torchrun and SLURM say it themselves.
         workers: Processes that read image files; one per core if not given.
+        resume: "auto" goes on from the newest checkpoint in the folder, or begins when there is
+            none; a checkpoint's folder goes on from that one.
+        save_seconds: Time between two checkpoints; 0 writes one after every step.
+        most_bad: Share of files that cannot be read above which the run stops.
+        known_bad: The quarantine.jsonl of an earlier run on the same data: not read again.
+        patience: Seconds without a sign of life after which another process counts as lost.
         parts: Python file with parts of your own that a method.json names; it is run.
         logger: Where metrics go; wandb stays offline.
     """
@@ -70,7 +81,7 @@ def pretrain_command(
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     own = training_of(method)
     settings = replace(own, seed=seed, precision=precision, compile=compile, **given)
-    splits = open_data(data, limit=limit)
+    splits = open_data(data, limit=limit, known_bad=_numbers(known_bad))
     side = image_shape(splits.train, size=size)[-1]
     chosen = named(method, encoder=encoder, size=side, parts=loaded_parts(parts))
     pretrain(
@@ -81,6 +92,18 @@ def pretrain_command(
         steps=steps,
         size=size,
         workers=workers,
+        resume=resume,
+        save_seconds=save_seconds,
+        most_bad=most_bad,
+        patience=patience,
         loggers=[logger_named(logger, Path(out))],
         devices=devices,
     )
+
+
+def _numbers(file: str | None) -> list[int]:
+    """Read the sample numbers of a quarantine.jsonl."""
+    import json
+
+    lines = Path(file).read_text().splitlines() if file else []
+    return [int(json.loads(line)["sample"]) for line in lines]
