@@ -18,7 +18,6 @@ from counterpoint.framework.training import Training
 from counterpoint.methods import named
 from counterpoint.parts.extraction import Bank
 from counterpoint.run import Run, save
-from counterpoint.training.loggers import logger_named
 from counterpoint.training.notice import Notice, Stopped
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resuming import start_from
@@ -44,7 +43,7 @@ def pretrain(
     most_bad: float = 0.1,
     patience: float = 120.0,
     health: bool = True,
-    loggers: Sequence[Logger] | None = None,
+    loggers: Sequence[Logger] = (),
     console: Console | None = None,
     **trainer: Any,
 ) -> Run:
@@ -61,7 +60,7 @@ def pretrain(
     seconds is named by the others, which stop.
 
     `health` looks at the model after every epoch and writes a verdict, which training never
-    notices. `loggers` are any of Lightning's, in place of a CSV file; `trainer` goes to
+    notices. `loggers` are any of Lightning's, besides `metrics.csv`; `trainer` goes to
     Lightning's Trainer. Ctrl-C stops and keeps what was learned.
     """
     training = training or Training()
@@ -77,19 +76,19 @@ def pretrain(
     identity = partial(_identity, method, source, image, training, steps)
     start = start_from(folder, resume, identity)
     model = _built(method, image, training)
-    rows = [logger_named("csv", folder)] if loggers is None else list(loggers)
     with Notice() as notice:
         watching = callbacks(
             source,
             folder,
             notice,
             steps=steps,
+            epoch=epoch,
             save_seconds=save_seconds,
             most_bad=most_bad,
             patience=patience,
             health=health,
         )
-        runner = trainer_for(training, watching, rows, steps=steps, epoch=epoch, asked=trainer)
+        runner = trainer_for(training, watching, loggers, steps=steps, asked=trainer)
         if runner.is_global_zero:
             ranks = runner.world_size
             table = start_table(method, model, source, training, ranks=ranks, steps=steps)

@@ -12,8 +12,7 @@ import lightning as L
 import numpy as np
 import torch
 
-from counterpoint import Source, pretrain
-from counterpoint.data.cifar10 import cifar10  # noqa: F401 (imported before forking)
+from counterpoint import Source, open_data, pretrain
 from counterpoint.methods import METHODS, training_of
 from counterpoint.parts.encoders import AMDIMEncoder, CPCResNet, NarrowResNet
 
@@ -67,7 +66,7 @@ def train(
     save_seconds=0.0,
     health=False,
     callbacks=(),
-    source=None,
+    folder=None,
     batch=BATCH,
     precision="32-true",
     **more,
@@ -78,7 +77,7 @@ def train(
     training = replace(training_of(f"{method}-small"), **recipe)
     pretrain(
         small(method),
-        source or images(),
+        images() if folder is None else open_data(folder).train,
         out=out,
         training=training,
         resume="auto",

@@ -70,7 +70,7 @@ class Nursery:
         order = {"ranks": ranks, "log": str(log), "port": free_port(), **job}
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
-        pids = self._next("pids", timeout=60)
+        pids = self._next("pids", timeout=300)  # the first one imports
         mine = Ranks(pids, time.monotonic())
         self.jobs |= {pid: (mine, rank) for rank, pid in enumerate(pids)}
         return mine

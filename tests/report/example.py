@@ -31,7 +31,7 @@ def write_run(folder, *, method="simclr-small", epochs=5, good=0.64):
         "versions": VERSIONS,
     }
     (folder / "run.json").write_text(json.dumps(record))
-    steps = range(24, 175 * epochs, 25)
+    steps = range(25, 175 * epochs + 1, 25)
     rows = [f"{s // 175},{3.4 + 2.2 * math.exp(-s / 200) - good / 2},{s}" for s in steps]
     (folder / "metrics.csv").write_text("\n".join(["epoch,loss,step", *rows, ""]))
     save_file({"weight": torch.zeros(64, 3, 3, 3)}, folder / "encoder.safetensors")

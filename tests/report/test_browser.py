@@ -125,7 +125,7 @@ def test_pointing_at_a_chart_tells_its_value(browser, pages):
     rows = [
         line.split(",") for line in (pages["one"].parent / "one/metrics.csv").read_text().split()
     ]
-    losses = {f"step {int(step) + 1}": float(loss) for _, loss, step in rows[1:]}
+    losses = {f"step {int(step)}": float(loss) for _, loss, step in rows[1:]}
     assert float(told[1]) == pytest.approx(losses[told[0]], rel=1e-4)
     browser.point(1, 1)
     assert browser.run("document.querySelector('#curves .tip').hidden")

@@ -62,14 +62,14 @@ def pretrain_command(
         known_bad: The quarantine.jsonl of an earlier run on the same data: not read again.
         patience: Seconds without a sign of life after which another process counts as lost.
         parts: Python file with parts of your own that a method.json names; it is run.
-        logger: Where metrics go; wandb stays offline.
+        logger: Where metrics go besides metrics.csv; wandb stays offline.
     """
     from dataclasses import replace
 
     from counterpoint.data import image_shape, open_data
     from counterpoint.methods import named, training_of
     from counterpoint.pretraining import pretrain
-    from counterpoint.training.loggers import logger_named
+    from counterpoint.training.loggers import loggers_named
 
     asked = {
         "epochs": epochs,
@@ -96,7 +96,7 @@ def pretrain_command(
         save_seconds=save_seconds,
         most_bad=most_bad,
         patience=patience,
-        loggers=[logger_named(logger, Path(out))],
+        loggers=loggers_named(logger, Path(out)),
         devices=devices,
     )
 

@@ -90,7 +90,7 @@ def read_loss(folder: Path) -> tuple[Point, ...]:
     points = []
     for step, loss in rows:
         try:
-            point = (float(step or "nan") + 1, float(loss or "nan"))  # steps are counted from 0
+            point = (float(step or "nan"), float(loss or "nan"))
         except ValueError:
             continue
         if all(number(value) is not None for value in point):

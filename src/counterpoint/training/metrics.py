@@ -1,63 +1,56 @@
-"""Metrics as rows of a CSV file, which a run that goes on continues."""
+"""The loss as rows of a CSV file, which a run that goes on continues."""
 
 import csv
 import io
 from pathlib import Path
 from typing import Any
 
-from lightning.pytorch.loggers import Logger
-from lightning.pytorch.utilities import rank_zero_only
+import lightning as L
+from lightning.pytorch.callbacks import Callback
+
+from counterpoint.training.pretrainer import Pretrainer
 
 FILE = "metrics.csv"
+COLUMNS = ("epoch", "loss", "step", "lr")
+EVERY = 50  # steps between two rows of a long run
 
 
-class CsvRows(Logger):
-    """Append a row per logged step to `metrics.csv`.
+class MetricRows(Callback):
+    """Append a row to `metrics.csv` now and then, before a checkpoint of that step is written.
 
-    Lightning's own CSV logger deletes what an earlier part of the run has written.
+    Lightning's own CSV logger deletes what an earlier part of the run has written, and writes
+    the row of a step after its checkpoint.
     """
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self.file = folder / FILE
-        self.columns: list[str] = []
+    def __init__(self, folder: Path, *, every: int) -> None:
+        self.file, self.every = folder / FILE, every
 
-    @property
-    def name(self) -> str:
-        return ""
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        if trainer.is_global_zero:
+            old = [row for row in _rows(self.file) if int(row["step"]) <= trainer.global_step]
+            lines = [COLUMNS, *([row[column] for column in COLUMNS] for row in old)]
+            self.file.write_text("".join(map(_line, lines)))
 
-    @property
-    def version(self) -> str:
-        return ""
-
-    @rank_zero_only
-    def log_hyperparams(self, params: Any) -> None:
-        """Write nothing: run.json has them."""
-
-    @rank_zero_only
-    def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
-        row = {**metrics, "step": step}
-        if not set(row) <= set(self.columns):
-            old = _rows(self.file) if self.columns else []
-            self.columns = sorted({*self.columns, *row})
-            self._write(old)
-        with self.file.open("a") as file:
-            file.write(_line([row.get(column, "") for column in self.columns]))
-
-    @rank_zero_only
-    def go_on(self, step: int) -> None:
-        """Keep the rows before a step, and drop those that will be made again."""
-        rows = [
-            row for row in _rows(self.file) if row["step"].isdigit() and int(row["step"]) < step
-        ]
-        self.columns = list(rows[0]) if rows else []
-        self._write(rows)
-
-    def _write(self, rows: list[dict[str, str]]) -> None:
-        lines = [_line([row.get(column, "") for column in self.columns]) for row in rows]
-        header = _line(self.columns) if self.columns else ""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(header + "".join(lines))
+    def on_train_batch_end(
+        self,
+        trainer: L.Trainer,
+        pl_module: L.LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        step = trainer.global_step
+        if step % self.every and step != trainer.max_steps:
+            return
+        if trainer.fit_loop._should_accumulate():
+            return
+        assert isinstance(pl_module, Pretrainer)
+        world = pl_module.world
+        loss = float(world.total(outputs["loss"].detach())) / world.size
+        if trainer.is_global_zero:
+            rate = trainer.optimizers[0].param_groups[0]["lr"]
+            with self.file.open("a") as file:
+                file.write(_line((trainer.current_epoch, loss, step, rate)))
 
 
 def _rows(file: Path) -> list[dict[str, str]]:
@@ -65,10 +58,11 @@ def _rows(file: Path) -> list[dict[str, str]]:
     if not file.is_file():
         return []
     whole = file.read_text().rpartition("\n")[0]
-    return [row for row in csv.DictReader(io.StringIO(whole)) if None not in row.values()]
+    rows = csv.DictReader(io.StringIO(whole))
+    return [row for row in rows if set(COLUMNS) <= row.keys() and None not in row.values()]
 
 
-def _line(values: list[Any]) -> str:
+def _line(values: Any) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(values)
     return text.getvalue()

@@ -71,7 +71,8 @@ class Pretrainer(L.LightningModule):
         seen = views(given, draw) if isinstance(given, Tensor) else views.finish(given, draw)
         loss = reaching_all(contrast(self.model, seen, index, self.world), self.model)
         self.since_update.append((batch, loss.detach()))
-        self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
+        if self.trainer.loggers:
+            self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss
 
     def finite(self) -> tuple[bool, bool]:

@@ -3,7 +3,7 @@
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,21 +14,16 @@ from lightning.pytorch.loggers import Logger
 
 from counterpoint.framework.training import Training
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
-from counterpoint.training.checkpoints.naming import step_of
-from counterpoint.training.metrics import CsvRows
 from counterpoint.training.placement import placement
 from counterpoint.training.pretrainer import Pretrainer
-
-EVERY = 50  # steps between two rows of metrics
 
 
 def trainer_for(
     training: Training,
     callbacks: list[Callback],
-    loggers: list[Logger],
+    loggers: Sequence[Logger],
     *,
     steps: int,
-    epoch: int,
     asked: dict[str, Any],
 ) -> L.Trainer:
     """Make a Trainer; what the user asks for is added to what we need."""
@@ -42,8 +37,7 @@ def trainer_for(
             devices=devices,
             num_nodes=asked.pop("num_nodes", nodes),
             precision=training.precision,
-            logger=loggers,
-            log_every_n_steps=asked.pop("log_every_n_steps", max(1, min(EVERY, steps, epoch))),
+            logger=list(loggers),
             enable_progress_bar=False,
             enable_model_summary=False,
             enable_checkpointing=False,
@@ -57,9 +51,6 @@ def trainer_for(
 
 def fit(runner: L.Trainer, module: Pretrainer, start: Path | None) -> SystemExit | None:
     """Train; give what ended it early: a signal, or Ctrl-C twice, which Lightning makes an exit."""
-    for logger in runner.loggers:
-        if isinstance(logger, CsvRows):
-            logger.go_on(0 if start is None else step_of(start.name) or 0)
     try:
         with quiet():
             runner.fit(module, ckpt_path=start)
@@ -77,6 +68,7 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*LeafSpec.*", category=FutureWarning)
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        warnings.filterwarnings("ignore", message=".*smaller than the logging interval.*")
         # It is: by epoch and step (`Order`), which Lightning does not know.
         warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
         try:

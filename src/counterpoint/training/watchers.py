@@ -11,6 +11,7 @@ from counterpoint.training.health import HealthWatch
 from counterpoint.training.heartbeat import Heartbeat
 from counterpoint.training.keeper import Keeper
 from counterpoint.training.ledger import Ledger
+from counterpoint.training.metrics import EVERY, MetricRows
 from counterpoint.training.notice import Notice
 from counterpoint.training.progress import ProgressLines
 from counterpoint.training.resuming import FOLDER
@@ -23,6 +24,7 @@ def callbacks(
     notice: Notice,
     *,
     steps: int,
+    epoch: int,
     save_seconds: float,
     most_bad: float,
     patience: float,
@@ -33,6 +35,7 @@ def callbacks(
     guard = Guard(folder, notice, timer)
     return [
         ProgressLines(steps=steps),
+        MetricRows(folder, every=max(1, min(EVERY, steps, epoch))),
         Heartbeat(patience=patience),
         guard,
         Ledger(source, folder, guard, most_bad=most_bad),
