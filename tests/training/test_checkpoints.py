@@ -56,6 +56,14 @@ def test_the_newest_few_are_kept(tmp_path):
             Checkpoints(tmp_path, keep=keep)
 
 
+def test_what_was_just_saved_stays_also_when_it_is_not_the_newest(place):
+    place.save(100, state_of(100))
+    place.save(110, state_of(110))
+    place.save(112, state_of(112))
+    assert names(place) == [f"step-00000{step}" for step in (110, 112, 118, 120)]
+    assert same(place.load(place.folder / "step-00000112"), state_of(112))
+
+
 def test_damaged_ones_do_not_count_and_newer_ones_stay(place):
     (place.folder / "step-00000120/state.json").unlink()
     place.save(110, state_of(110))

@@ -28,7 +28,7 @@ def guarded(what, root, *, command):
         capture_output=True,
         text=True,
         timeout=300,
-        env=os.environ | {"PYTHONPATH": str(TESTS)},
+        env=os.environ | {"PYTHONPATH": f"{TESTS}:{os.environ.get('PYTHONPATH', TESTS)}"},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     *cases, last = [json.loads(line) for line in done.stdout.splitlines()]
