@@ -138,6 +138,7 @@ def test_images_of_varying_size_stay_encoded(tmp_path):
     splits = open_data(tmp_path, known_bad=[3])
     train = splits.train
     assert isinstance(train, Files)
+    assert train.store.loaded  # before workers are forked: they share it
     assert repr(train).endswith("17 image files in Parquet, 3 classes, 1 of them bad")
     assert train.bad == {3}
     for sample, picture in enumerate(train.pictures(torch.arange(17))):

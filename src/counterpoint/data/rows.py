@@ -37,9 +37,13 @@ class Rows:
         file = bisect_right(starts, place) - 1
         return self.files[file] / f"row {place - starts[file]}"
 
-    def content(self, place: int) -> bytes:
+    def load(self) -> None:
+        """Read the images now: processes that are forked later share them."""
         if not self.loaded:
             self.loaded.append(_read_bytes(self.files, self.column))
+
+    def content(self, place: int) -> bytes:
+        self.load()
         data = self.loaded[0][place].as_buffer()
         if data is None:
             path = self.path(place)

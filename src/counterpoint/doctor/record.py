@@ -21,9 +21,9 @@ def record(
         "percentiles": list(LEVELS),
         "sizes": seen.sizes(),
         "broken": [{"name": name, "kind": kind} for name, kind in seen.broken],
-        "folders without permission": list(seen.shut),
+        "unreadable_folders": list(seen.shut),
         "equal": _named(seen, seen.copies),
-        "look alike": _named(seen, seen.alike),
+        "alike": _named(seen, seen.alike),
         "versions": [asdict(version) for version in versions],
         "suggestion": None if suggestion is None else asdict(suggestion),
     }
