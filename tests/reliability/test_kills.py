@@ -11,7 +11,7 @@ from reliability.jobs import IMAGES
 from reliability.runs import end_of, losses_of
 
 METHODS = ("amdim", "cpc", "simclr", "moco", "byol", "cmc", "yadim")
-STEPS = 10
+LONGEST = 6.0  # seconds to a kill: the start of a job, and then some steps and saves
 
 
 def settings_for(folder, method, more):
@@ -34,7 +34,8 @@ def killed(nursery, folder, method, ranks, more, *, kills, seconds, chance):
     hit = 0
     while True:
         job = nursery.start(ranks, folder / "log", job="train", settings=settings)
-        if hit < kills and not nursery.wait(job, timeout=chance.uniform(0, seconds)):
+        when = chance.uniform(0, min(seconds, LONGEST))
+        if hit < kills and not nursery.wait(job, timeout=when):
             job.signal(signal.SIGKILL)
             hit += 1
             assert nursery.wait(job, timeout=20)
@@ -51,7 +52,7 @@ def storm(nursery, tmp_path, method, *, kills, seed, ranks=2, **more):
     quiet.mkdir()
     seconds = uninterrupted(nursery, quiet, method, ranks, more)
     wanted = (losses_of(quiet, ranks=ranks), end_of(quiet / "run"))
-    assert len(wanted[0][0]) == STEPS
+    assert len(wanted[0][0]) == 5 * more.get("epochs", 2)  # every step of 5 an epoch
     hits, number = 0, 0
     while hits < kills:
         folder = tmp_path / f"killed-{number}"
@@ -99,6 +100,7 @@ def test_so_does_one_that_reads_photos_with_workers_and_looks_at_its_health(
 @pytest.mark.parametrize("method", METHODS)
 def test_thirty_kills_of_each_method(nursery, tmp_path, method):
     started = time.monotonic()
-    hits = storm(nursery, tmp_path, method, kills=30, seed=100 + METHODS.index(method))
+    seed = 100 + METHODS.index(method)
+    hits = storm(nursery, tmp_path, method, kills=30, seed=seed, epochs=12)
     print(json.dumps({"method": method, "kills": hits, "seconds": time.monotonic() - started}))
     assert hits == 30

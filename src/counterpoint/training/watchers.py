@@ -14,6 +14,7 @@ from counterpoint.training.ledger import Ledger
 from counterpoint.training.metrics import EVERY, MetricRows
 from counterpoint.training.notice import Notice
 from counterpoint.training.progress import ProgressLines
+from counterpoint.training.quarantine import Quarantine
 from counterpoint.training.resuming import FOLDER
 from counterpoint.training.timer import Timer
 
@@ -38,7 +39,8 @@ def callbacks(
         MetricRows(folder, every=max(1, min(EVERY, steps, epoch))),
         Heartbeat(patience=patience),
         guard,
-        Ledger(source, folder, guard, most_bad=most_bad),
+        Ledger(folder),
+        Quarantine(source, folder, guard, most_bad=most_bad),
         *([HealthWatch(source, folder)] if health else []),
         Keeper(Checkpoints(folder / FOLDER), guard, timer),
     ]
