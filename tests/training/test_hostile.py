@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,7 @@ def test_hostile_checkpoints_are_refused(tmp_path):
     command = f"echo run >> {canary}"
     count = write_corpus(Checkpoints, tmp_path, command=command)
     cases, last = guarded("checkpoints", tmp_path, command=command)
+    shutil.rmtree(tmp_path / "cases")  # files of 8 TB, though of holes, are not to lie about
     assert len(cases) == count >= 200
     assert [one for one in cases if not one["outcome"].startswith("refused: ")] == []
     assert [one for one in cases if one["ran"]] == []
