@@ -12,6 +12,7 @@ from counterpoint.cli.methods import anatomy_command, methods_command
 from counterpoint.cli.pretrain import pretrain_command
 from counterpoint.cli.report import report_command
 from counterpoint.cli.views import views_command
+from counterpoint.failures import RunFailure
 
 if TYPE_CHECKING:
     from jsonargparse import ArgumentParser
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         name = given["subcommand"]
         options = {key: value for key, value in given[name].items() if key != "config"}
         COMMANDS[name](**options)
-    except (ValueError, FileNotFoundError) as error:
+    except (ValueError, FileNotFoundError, RunFailure) as error:
         sys.exit(f"counterpoint: {error}")
     except KeyboardInterrupt as stop:
         sys.stderr.write(f"counterpoint: {stop or 'stopped'}\n")

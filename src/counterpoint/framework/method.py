@@ -68,7 +68,7 @@ class Method:
         """Read a method; `parts` is the closed table of part names."""
         method = codec.decode(codec.from_text(text), {**parts, cls.__name__: cls})
         if not isinstance(method, cls):
-            raise TypeError(f"this is the JSON of a {type(method).__name__}, not of a method")
+            raise ValueError(f"this is the JSON of a {type(method).__name__}, not of a method")
         return method
 
     @property

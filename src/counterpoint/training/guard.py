@@ -8,13 +8,14 @@ import lightning as L
 import torch
 from lightning.pytorch.callbacks import Callback
 
+from counterpoint.failures import RunFailure
 from counterpoint.training.consensus import Wishes, agreed, summed
 from counterpoint.training.notice import Notice
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.timer import Timer
 
 
-class NonFiniteError(RuntimeError):
+class NonFiniteError(RunFailure):
     """A loss or a gradient that is not a number: training it further would spoil the weights."""
 
 

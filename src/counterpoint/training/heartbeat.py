@@ -18,13 +18,14 @@ import torch.distributed as dist
 from lightning.pytorch.callbacks import Callback
 from torch.distributed import DistError, TCPStore  # type: ignore[attr-defined]
 
+from counterpoint.failures import RunFailure
 from counterpoint.training.neighbours import Neighbours, roll_call
 
 LOST = "lost"  # the key under which rank 0 writes who it was
 SOON = 0.5  # seconds that the others get to read it
 
 
-class LostRankError(RuntimeError):
+class LostRankError(RunFailure):
     """Another rank has ended or stands still; this one cannot go on without it."""
 
 

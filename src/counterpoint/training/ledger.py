@@ -12,6 +12,7 @@ from counterpoint.data import Batches
 from counterpoint.data.batches import Batch
 from counterpoint.data.receipt import POWERS, Receipt, receipt
 from counterpoint.data.receipt import power_sums as sums_of
+from counterpoint.failures import RunFailure
 from counterpoint.training.consensus import summed
 from counterpoint.training.lines import kept_lines
 from counterpoint.training.place import place_of
@@ -20,7 +21,7 @@ from counterpoint.training.pretrainer import Pretrainer
 FILE = "receipts.jsonl"
 
 
-class ConsumedWronglyError(RuntimeError):
+class ConsumedWronglyError(RunFailure):
     """An epoch in which a sample came twice or not at all: a defect of ours."""
 
 

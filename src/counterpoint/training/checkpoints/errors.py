@@ -2,8 +2,10 @@
 
 import errno
 
+from counterpoint.failures import RunFailure
 
-class CheckpointError(RuntimeError):
+
+class CheckpointError(RunFailure):
     """A checkpoint that could not be written, or cannot be used."""
 
 
