@@ -70,7 +70,8 @@ def _twice(seen: Examination) -> Table:
         images = sum(len(group) for group in groups)
         across = seen.across(groups)
         more = f", {across:,} in more than one split" if across else ""
-        table.add_row(words, f"{images:,} images, groups of them: {len(groups):,}{more}")
+        many = "group" if len(groups) == 1 else "groups"
+        table.add_row(words, f"{images:,} images in {len(groups):,} {many}{more}")
         for group in groups[:GROUPS]:
             names = [escape(seen.images[place].name) for place in group]
             table.add_row("", ", ".join(names[:3]) + (", ..." if len(names) > 3 else ""))

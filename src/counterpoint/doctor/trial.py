@@ -13,7 +13,7 @@ from counterpoint.framework.training import Training
 from counterpoint.training.optimisers import optimiser
 from counterpoint.training.start import activation_numbers
 
-SECONDS = 2.0  # of trying, but two steps at least; the first step comes on top
+SECONDS = 1.0  # of trying, but two steps at least; the first step comes on top
 MOST_STEPS = 20
 FEW, SIDE = 64, 20  # images in a step for views of 20 pixels: 0.9 of the speed of 256, on a CPU
 LEAST = 16  # of larger views: at 40 pixels as fast as 64, on a CPU
