@@ -60,7 +60,7 @@ class Run:
         `map` is the feature map that is probed, -1 the last; None the last before a head.
         `robust` test images are also classified under corruptions and shifts.
         """
-        splits = data if isinstance(data, Splits) else open_data(data)
+        splits = (data if isinstance(data, Splits) else open_data(data)).for_probes()
         representation = Representation(self.model, map)
         result = evaluate(
             representation,

@@ -198,3 +198,15 @@ def test_a_run_without_weights_cannot_look_at_images(cifar, tmp_path):
     write_health(folder)
     with pytest.raises(FileNotFoundError, match="leave out data"):
         write_report([folder], tmp_path / "report.html", data=cifar, images=50)
+
+
+def test_a_bad_file_is_not_among_the_pictures(data, tmp_path):
+    from counterpoint.data import open_data
+    from counterpoint.report.samples import choose
+
+    for number, file in enumerate(sorted((data / "caltech20").glob("*/*.jpg"))[::75]):
+        (tmp_path / f"{number}.jpg").write_bytes(file.read_bytes() if number % 4 else b"no image")
+    splits = open_data(tmp_path)
+    chosen = choose(splits, count=12)
+    assert len(chosen.pictures) == 12
+    assert {int(path.stem) % 4 for path in chosen.source.paths} == {1, 2, 3}

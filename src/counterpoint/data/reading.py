@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 
 import torch
+from jaxtyping import Int64
+from torch import Tensor
 
 from counterpoint.data.files import Files
 from counterpoint.data.pictures import UnreadableImageError
@@ -28,6 +30,23 @@ def read_cuts(files: Files, cut: Cut, draw: Draw) -> tuple[tuple[Images, ...], l
         bad: list[Bad] = []
         ones = [_read_one(files, cut, one, bad) for one in _each(draw)]
         return tuple(torch.cat(parts) for parts in zip(*ones, strict=True)), bad
+
+
+def first_readable(
+    files: Files, order: Int64[Tensor, " sample"], *, count: int
+) -> Int64[Tensor, " chosen"]:
+    """Take the first samples in an order that can be decoded: for pictures that people look at."""
+    found: list[int] = []
+    for sample in order.tolist():
+        if len(found) == count:
+            break
+        try:
+            (picture,) = files.pictures(torch.tensor([sample]))
+            picture.decode(0.01)
+        except UnreadableImageError:
+            continue
+        found.append(sample)
+    return torch.tensor(found, dtype=torch.int64)
 
 
 def _known_good(files: Files, sample: int) -> int:

@@ -67,7 +67,7 @@ def evaluate(
     `fractions` are shares of the training labels; `seeds` repeats what has chance in it;
     `robust` test images are also classified under every corruption and shift.
     """
-    started = time.monotonic()
+    splits, started = splits.for_probes(), time.monotonic()
     if unknown := set(probes) - set(PROBES):
         raise ValueError(f"evaluation: no probe {min(unknown)}; there are {', '.join(PROBES)}")
     vectors = embeddings or embed(representation, splits)

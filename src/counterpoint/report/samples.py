@@ -8,6 +8,7 @@ from PIL import Image
 from torch import Tensor
 
 from counterpoint.data import Files, Source, Splits, sample_images
+from counterpoint.data.reading import first_readable
 from counterpoint.framework.randomness import keyed_order
 from counterpoint.report.clusters import k_means
 from counterpoint.report.gallery import neighbours
@@ -58,7 +59,10 @@ def choose(splits: Splits, *, count: int) -> Sample:
     source = splits.test if unseen else splits.train
     if len(source) < FEWEST:
         raise ValueError(f"report: got {len(source)} images, needs {FEWEST} to compare")
-    order = keyed_order(len(source), seed=0, epoch=0)[:count]
+    every = keyed_order(len(source), seed=0, epoch=0)
+    order = every[:count]
+    if isinstance(source, Files):
+        order = first_readable(source, every, count=count)
     chosen = source.subset("sample", order.sort().values)
     kind = "test images, which training did not see" if unseen else "training images"
     some = "all" if len(chosen) == len(source) else f"{len(chosen):,} of"
