@@ -73,7 +73,6 @@ def test_a_killed_trial_goes_on_and_ends_with_the_same_figures(data, tmp_path):
     trial = tiny(budget=Images(32 * 40))
     whole = run_trial(trial, Store(str(tmp_path / "whole")))
     store = Store(str(tmp_path / "killed"))
-    command = [sys.executable, "-m", "counterpoint.study.worker", store.root, "1"]
     code = (
         "import functools, counterpoint.study.running as r;"
         "r.pretrain = functools.partial(r.pretrain, save_seconds=0);"
