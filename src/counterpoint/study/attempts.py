@@ -34,7 +34,7 @@ def attempt(
 
 def failed(trial: Trial, store: Store, why: str, tell: Tell) -> Outcome:
     """Record that a trial failed; a later start tries it again."""
-    outcome = Outcome(trial=trial, state="failed", error=why)
+    outcome = Outcome(trial=trial, fingerprint=trial.fingerprint, state="failed", error=why)
     store.keep(outcome)
     tell(Event(trial, "failed", why, outcome))
     return outcome

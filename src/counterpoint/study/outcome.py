@@ -31,6 +31,8 @@ class Outcome:
     """The result of one trial; a failed one has its error and no figures."""
 
     trial: Trial
+    fingerprint: str
+    """Of the trial when it ran: a file of parts may have changed since."""
     state: Literal["done", "failed"] = "done"
     figures: Mapping[str, float] = field(default_factory=dict)
     """Test accuracy of each probe by its name, `validation` beside it, and the rate used."""
@@ -47,18 +49,13 @@ class Outcome:
     error: str = ""
 
     def to_json(self) -> str:
-        record = asdict(self) | {
-            "trial": json.loads(self.trial.to_json()),
-            "fingerprint": self.trial.fingerprint,
-        }
+        record = asdict(self) | {"trial": json.loads(self.trial.to_json())}
         return json.dumps(record, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> "Outcome":
-        """Read an outcome; a file of parts that is gone leaves its trial without a fingerprint."""
         record: dict[str, Any] = json.loads(text)
         trial = Trial.from_json(json.dumps(record.pop("trial")))
-        record.pop("fingerprint")
         cost = Cost(**record.pop("cost"))
         return cls(trial=trial, cost=cost, **record)
 

@@ -60,6 +60,7 @@ def _run(trial: Trial, folder: Path) -> Outcome:
     )
     return Outcome(
         trial=trial,
+        fingerprint=trial.fingerprint,
         figures=_figures(result) | {"lr": settled.lr},
         right={probe.name: probe.right[0] for probe in result.probes},
         tested=len(splits.test),

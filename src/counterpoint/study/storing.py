@@ -1,7 +1,9 @@
 """Where results are kept: one folder per trial, on any path that fsspec knows."""
 
+import json
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import fsspec  # type: ignore[import-untyped]
 from counterpoint.study.outcome import Outcome, fingerprint_in
 from counterpoint.study.trial import Trial
 
-FILE = "outcome.json"
+FILE, PLAN = "outcome.json", "study.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,21 @@ class Store:
             file.flush()
             os.fsync(file.fileno())
         Path(new).replace(Path(place) / FILE)
+
+    def plan(self, trials: Sequence[Trial]) -> None:
+        """Write down which trials a study has, in their order."""
+        system, place = self._at(PLAN)
+        listed = [{"fingerprint": t.fingerprint, "trial": json.loads(t.to_json())} for t in trials]
+        system.makedirs(place.rpartition("/")[0], exist_ok=True)
+        system.pipe_file(place, (json.dumps(listed, indent=1) + "\n").encode())
+
+    def planned(self) -> list[tuple[str, Trial]]:
+        """Read the trials of the study that was last run here, by fingerprint."""
+        system, place = self._at(PLAN)
+        if not system.exists(place):
+            return []
+        listed = json.loads(system.cat_file(place).decode())
+        return [(one["fingerprint"], Trial.from_json(json.dumps(one["trial"]))) for one in listed]
 
     def every(self) -> list[Outcome]:
         """Read all outcomes in the order of their names."""
