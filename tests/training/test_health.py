@@ -103,13 +103,13 @@ def test_a_run_shorter_than_an_epoch_is_looked_at(tmp_path):
 
 
 def test_labels_are_used_where_there_are_enough(tmp_path):
-    labelled = source(1900, labelled=True)
+    labelled = source(3100, labelled=True)
     trained(METHODS["simclr"], tmp_path, labelled, steps=2)
     for look in lines(tmp_path):
         assert 0 <= look["knn"] <= 1
         assert 0 <= look["linear"] <= 1
-    trained(METHODS["simclr"], tmp_path / "few", source(1700, labelled=True), steps=2)
-    assert all(look["knn"] is None for look in lines(tmp_path / "few"))  # 94 images: too few
+    trained(METHODS["simclr"], tmp_path / "few", source(2900, labelled=True), steps=2)
+    assert all(look["knn"] is None for look in lines(tmp_path / "few"))  # 96 images: too few
 
 
 def test_files_are_watched(tmp_path, data):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from counterpoint.study.attempts import failed, words
+from counterpoint.study.attempts import TrialFailed, failed, words
 from counterpoint.study.events import Event, Tell, nobody
 from counterpoint.study.local import not_done
 from counterpoint.study.outcome import Outcome
@@ -107,7 +107,11 @@ def _run(trial_text: str, parts: str | None, root: str, cpus: int) -> str:
         name = Path(trial.parts or "parts.py").name
         (folder / name).write_text(parts)
         trial = replace(trial, parts=str(folder / name))
-    return run_trial(trial, Store(root), cpus=cpus).to_json()
+    try:
+        return run_trial(trial, Store(root), cpus=cpus).to_json()
+    except Exception as error:  # noqa: BLE001 (it is raised again, in words)
+        # Only words cross between machines: an error of a user's own class cannot be read there.
+        raise TrialFailed(words(error)) from None
 
 
 def _luggage(trial: Trial) -> tuple[str, str | None]:
