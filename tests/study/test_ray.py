@@ -1,5 +1,6 @@
 """A study on a real cluster of several nodes, whose nodes are killed while it works."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -64,14 +65,20 @@ def test_24_trials_on_three_nodes_of_which_two_are_killed(data, tmp_path, cluste
     trials = study(tmp_path)
     assert len({trial.fingerprint for trial in trials}) == 24
     store = Store(str(tmp_path / "ray"))
-    said, killed = [], []
+    said, killed, one_at_a_time = [], [], threading.Lock()
 
     def kill_when(count):
-        """Kill a node that works, as a machine that loses its power."""
+        """Kill a node in the middle of a trial, as a machine that loses its power."""
         while sum(e.state == "done" for e in said) < count:
-            time.sleep(0.1)
-        os.kill(_raylet(cluster.workers.pop(0)).pid, signal.SIGKILL)
-        killed.append(count)
+            time.sleep(0.05)
+        with one_at_a_time:
+            while not (busy := [node for node in cluster.workers if works(node)]):
+                time.sleep(0.05)
+            cluster.workers.remove(busy[0])
+            raylet = raylet_of(busy[0])
+            for pid in (raylet, *children(raylet)):
+                os.kill(pid, signal.SIGKILL)
+            killed.append(count)
 
     killers = [threading.Thread(target=kill_when, args=(n,), daemon=True) for n in (4, 10)]
     for killer in killers:
@@ -116,5 +123,19 @@ def most_at_once(said):
     return most
 
 
-def _raylet(node):
-    return next(info.process for info in node.all_processes["raylet"])
+def raylet_of(node):
+    return next(info.process for info in node.all_processes["raylet"]).pid
+
+
+def children(pid):
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for listed in lists for child in listed.read_text().split()]
+
+
+def works(node):
+    """Whether one of a node's processes, which Ray names after their task, runs a trial."""
+    for child in children(raylet_of(node)):
+        with contextlib.suppress(OSError):
+            if b"_run" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return True
+    return False

@@ -42,7 +42,7 @@ def study_command(
             trials; such a file is run.
         out: Folder of the results, here or anywhere fsspec reaches (s3://...); runs/NAME-SCALE
             if not given.
-        scale: small fits an evening on two cores; paper is the size of the paper.
+        scale: small is hours of two cores, paper the size of the paper; --plan says how many.
         runner: local runs processes on this machine; ray runs tasks on a Ray cluster.
         plan: Only say what the study would take: time, memory, operations.
         cpus: Cores of each trial, which are its threads.
