@@ -1,5 +1,11 @@
 """counterpoint study and counterpoint table, as typed."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
 from counterpoint.cli import main
@@ -49,6 +55,29 @@ def test_a_study_of_ones_own_and_its_table(data, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == said.out
     main(["table", "results", "--format", "svg", "--out", "table.svg"])
     assert (tmp_path / "table.svg").read_text().startswith("<svg")
+
+
+def test_ctrl_c_stops_and_the_same_command_goes_on(data, tmp_path):
+    long = MINE.replace("Images(64)", "Images(32 * 4000)").replace("        2,\n", "        1,\n")
+    (tmp_path / "mine.py").write_text(long)
+    code = "from counterpoint.cli import main; main(['study', 'mine.py', '--out', 'results'])"
+    job = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"COUNTERPOINT_DATA": str(data)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # its own group, which Ctrl-C reaches as a whole
+    )
+    limit = time.monotonic() + 200
+    while not list(tmp_path.glob("results/*/run/metrics.csv")) and time.monotonic() < limit:
+        time.sleep(0.1)
+    os.killpg(job.pid, signal.SIGINT)
+    said = job.communicate(timeout=100)[1]
+    assert job.returncode == 130, said
+    assert "goes on" in said
+    assert list(tmp_path.glob("results/*/run/checkpoints/step-*"))
+    assert [len(f.read_text().splitlines()) for f in tmp_path.glob("results/*/attempts")] == [1]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Trials on this machine: one after the other here, or several in processes of their own."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,9 @@ from counterpoint.study.outcome import Outcome
 from counterpoint.study.running import run_trial
 from counterpoint.study.storing import Store
 from counterpoint.study.trial import Trial
+
+STOPPED = (128 + signal.SIGINT, -signal.SIGINT)
+"""How a process ends that Ctrl-C reached too: it is not tried again."""
 
 
 def run_here(
@@ -81,6 +85,8 @@ class _Process:
             check=False,
         )
         found = self.store.find(self.trial)
+        if found is None and done.returncode in STOPPED:
+            raise KeyboardInterrupt(f"stopped; the same command goes on with {self.trial.key}")
         if found is None:
             last = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
             raise TrialFailed(f"process ended with {done.returncode}: {last[0]}")

@@ -16,7 +16,7 @@ from counterpoint.data.progress import Stream
 from counterpoint.evaluation.health import Signs, Verdict, measure, probed, verdict
 from counterpoint.framework import Model, twins
 from counterpoint.framework.randomness import keyed_order
-from counterpoint.training.lines import kept_lines
+from counterpoint.training.lines import read_lines
 from counterpoint.training.pretrainer import Pretrainer
 
 CHOICE = 0x6865616C7468  # "health": which images are looked at, the same in every run
@@ -119,8 +119,7 @@ def decay_of(model: Model, progress: float) -> float | None:
 
 def read_history(file: Path, *, until: int) -> list[Signs]:
     """Read the looks of a run that goes on at a step; a run that begins has none."""
-    kept = kept_lines(file, lambda look: 0 < until >= look["step"])
-    return [Signs.from_dict(look) for look in kept]
+    return [Signs.from_dict(look) for look in read_lines(file) if 0 < until >= look["step"]]
 
 
 def said(signs: Signs, judged: Verdict) -> str:

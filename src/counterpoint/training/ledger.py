@@ -14,7 +14,7 @@ from counterpoint.data.receipt import POWERS, Receipt, receipt
 from counterpoint.data.receipt import power_sums as sums_of
 from counterpoint.failures import RunFailure
 from counterpoint.training.consensus import summed
-from counterpoint.training.lines import kept_lines
+from counterpoint.training.lines import read_lines, write_lines
 from counterpoint.training.place import place_of
 from counterpoint.training.pretrainer import Pretrainer
 
@@ -39,8 +39,8 @@ class Ledger(Callback):
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         if trainer.is_global_zero:
-            epoch = trainer.current_epoch
-            kept_lines(self.file, lambda record: record["epoch"] < epoch)
+            past = [r for r in read_lines(self.file) if r["epoch"] < trainer.current_epoch]
+            write_lines(self.file, past)
         else:  # rank 0 has what all ranks had together
             self.sums = torch.zeros_like(self.sums)
 
