@@ -109,7 +109,7 @@ def test_a_trial_that_always_fails_does_not_stop_the_others(data, tmp_path, clus
     bad = tiny(0, budget=Images(32), swaps=(("extraction", "(-1:-9)"),))
     dying = tiny(1, budget=Images(32), swaps=(("extraction", swap),), parts=str(OWN))
     found = {}
-    for outcome in run_ray([bad, dying, tiny(2)], Store(str(tmp_path / "r")), retries=1):
+    for outcome in run_ray([bad, dying, tiny(2)], Store(str(tmp_path / "r")), retries=1, deaths=1):
         found[outcome.trial.seed] = outcome
     assert [found[seed].state for seed in range(3)] == ["failed", "failed", "done"]
     assert "(-1:-9)" in found[0].error

@@ -16,7 +16,6 @@ from counterpoint.study.running import run_trial
 from counterpoint.study.storing import Store
 from counterpoint.study.trial import Trial
 
-DEATHS = 20  # of processes and machines under one trial, before it is the trial's own fault
 AHEAD = 2  # tasks in flight for each that has room: enough that no machine waits for us
 TICK = 1.0  # seconds between two looks
 
@@ -27,7 +26,7 @@ class _Waiting:
 
     trial: Trial
     retries: int
-    deaths: int = DEATHS
+    deaths: int
 
 
 def run_ray(
@@ -37,14 +36,16 @@ def run_ray(
     cpus: int = 1,
     gpus: float = 0.0,
     retries: int = 2,
+    deaths: int = 10,
     address: str | None = None,
     tell: Tell = nobody,
 ) -> Iterator[Outcome]:
     """Run trials on a Ray cluster; outcomes come as they are ready.
 
     Each task has `cpus` cores, which are its threads, and `gpus`, of which there may be parts. A
-    trial that raises is tried `retries` times more; one whose process or node died is given to
-    another node, and goes on from its checkpoint when the results are on a disk that both see.
+    trial that raises is tried `retries` times more. One whose process or node died is given to
+    another node up to `deaths` times, for machines that may be taken away at any time, and goes on
+    from its checkpoint when the results are on a disk that both see.
     Only so many tasks are handed over as the cluster has room for, so that a thousand trials cost
     Ray no more than ten.
 
@@ -56,7 +57,7 @@ def run_ray(
     task = ray.remote(_run).options(
         num_cpus=cpus, num_gpus=gpus, max_retries=0, runtime_env=_threads(cpus)
     )
-    waiting = deque(_Waiting(trial, retries) for trial in not_done(trials, store, tell))
+    waiting = deque(_Waiting(trial, retries, deaths) for trial in not_done(trials, store, tell))
     flying: dict[Any, _Waiting] = {}
     while waiting or flying:
         while waiting and len(flying) < AHEAD * _room(ray, cpus, gpus):
