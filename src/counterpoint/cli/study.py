@@ -90,7 +90,10 @@ def study_command(
         outcomes = run_local(
             trials, store, cpus=cpus, at_once=at_once, retries=retries, tell=progress.tell
         )
-    _watch(outcomes, progress)
+    try:
+        _watch(outcomes, progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped; the same command goes on") from None
     _say_table(store, figure, compare)
     if progress.count("failed"):
         sys.exit(1)

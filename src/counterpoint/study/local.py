@@ -86,7 +86,7 @@ class _Process:
         )
         found = self.store.find(self.trial)
         if found is None and done.returncode in STOPPED:
-            raise KeyboardInterrupt(f"stopped; the same command goes on with {self.trial.key}")
+            raise KeyboardInterrupt
         if found is None:
             last = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
             raise TrialFailed(f"process ended with {done.returncode}: {last[0]}")
