@@ -11,6 +11,8 @@ from counterpoint.cli.evaluate import evaluate_command
 from counterpoint.cli.methods import anatomy_command, methods_command
 from counterpoint.cli.pretrain import pretrain_command
 from counterpoint.cli.report import report_command
+from counterpoint.cli.study import study_command
+from counterpoint.cli.table import table_command
 from counterpoint.cli.views import views_command
 from counterpoint.failures import RunFailure
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 SEVERAL = {"names": "Names of methods.", "folders": "Folders of runs."}
 """Arguments of which there may be more than one."""
 
+SWITCHES = {"--compile", "--plan"}
+"""Options that are on when they are given without a value."""
+
 COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor_command,
     "pretrain": pretrain_command,
@@ -27,6 +32,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": report_command,
     "views": views_command,
     "check": check_command,
+    "study": study_command,
+    "table": table_command,
     "methods": methods_command,
     "anatomy": anatomy_command,
 }
@@ -83,7 +90,7 @@ def _spelled(typed: list[str]) -> list[str]:
         if word.startswith("--"):
             flag = "--" + flag[2:].replace("-", "_")
         following = typed[place + 1] if place + 1 < len(typed) else ""
-        if flag == "--compile" and not equals and following not in ("true", "false"):
+        if flag in SWITCHES and not equals and following not in ("true", "false"):
             equals, value = "=", "true"
         spelled.append(flag + equals + value)
     return spelled

@@ -8,7 +8,13 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from counterpoint.evaluation.scores import calibration_error, confusion, interval, per_class
+from counterpoint.evaluation.scores import (
+    bitmap,
+    calibration_error,
+    confusion,
+    interval,
+    per_class,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +39,8 @@ class ProbeResult:
     per_class: tuple[float, ...]
     confusion: tuple[tuple[int, ...], ...]
     """True classes in rows, predicted in columns, summed over the seeds."""
+    right: tuple[str, ...] = ()
+    """For each seed which test images were predicted right: bits, as hexadecimal digits."""
     seconds: float
 
 
@@ -93,5 +101,6 @@ def scored(
         calibration_error=sum(errors) / len(errors),
         per_class=tuple(per_class(counts).tolist()),
         confusion=tuple(map(tuple, counts.tolist())),
+        right=tuple(map(bitmap, right)),
         seconds=seconds,
     )

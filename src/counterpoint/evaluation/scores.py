@@ -1,5 +1,6 @@
 """What predictions are worth: accuracy with its interval, classes, confusion and calibration."""
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
@@ -63,3 +64,24 @@ def interval(
     ends = torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=torch.float64)
     low, high = means.quantile(ends).tolist()
     return low, high
+
+
+def bitmap(right: Bool[Tensor, " sample"]) -> str:
+    """Write truths as hexadecimal digits, four to a digit, the first sample highest.
+
+    >>> bitmap(torch.tensor([True, False, False, True, True]))
+    '98'
+    """
+    return np.packbits(right.cpu().numpy()).tobytes().hex()[: -(-len(right) // 4)]
+
+
+def from_bitmap(text: str, *, count: int) -> Bool[Tensor, " sample"]:
+    """Read what `bitmap` wrote.
+
+    >>> from_bitmap("98", count=5)
+    tensor([ True, False, False,  True,  True])
+    """
+    if len(text) != -(-count // 4):
+        raise ValueError(f"evaluation: got {len(text)} digits for {count} samples, four to a digit")
+    whole = bytes.fromhex(text + "0" * (len(text) % 2))
+    return torch.from_numpy(np.unpackbits(np.frombuffer(whole, np.uint8), count=count) > 0)

@@ -1,0 +1,133 @@
+"""counterpoint study."""
+
+import sys
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from counterpoint.study.outcome import Outcome
+    from counterpoint.study.progress import Progress
+    from counterpoint.study.storing import Store
+    from counterpoint.study.trial import Trial
+
+
+def study_command(
+    name: str,
+    *,
+    out: str | None = None,
+    scale: Literal["small", "paper"] = "small",
+    runner: Literal["local", "ray"] = "local",
+    plan: bool = False,
+    cpus: int = 1,
+    gpus: float = 0.0,
+    at_once: int | None = None,
+    retries: int = 2,
+    address: str | None = None,
+    seeds: int | None = None,
+    limit: int | None = None,
+    images: int | None = None,
+    figure: str = "linear",
+    compare: Literal["column", "row"] = "column",
+    speed: float | None = None,
+    price: float | None = None,
+) -> None:
+    """Run many trials and make a table: table1, table2, table3, parts, or a file of your own.
+
+    A finished trial is never run twice and an interrupted one goes on, so the same command may
+    be given again at any time.
+
+    Args:
+        name: table1, table2, table3, parts, or a .py file with a function study() that returns
+            trials; such a file is run.
+        out: Folder of the results, here or anywhere fsspec reaches (s3://...); runs/NAME-SCALE
+            if not given.
+        scale: small is hours of two cores, paper the size of the paper; --plan says how many.
+        runner: local runs processes on this machine; ray runs tasks on a Ray cluster.
+        plan: Only say what the study would take: time, memory, operations.
+        cpus: Cores of each trial, which are its threads.
+        gpus: GPUs of each trial, for Ray; parts of one too.
+        at_once: Trials at once, for local; as many as there are cores for if not given.
+        retries: How often a trial that fails is tried again.
+        address: Address of a Ray cluster; the one around this process if not given.
+        seeds: Only the first so many seeds of each cell.
+        limit: Only the first so many images of each split, for a quick look.
+        images: Images seen by each trial instead of the study's budget, for a quick look.
+        figure: The figure of the table: knn, linear or mlp, as far as the trials have it.
+        compare: Whether the cells of a column or of a row are compared with each other.
+        speed: Operations a second (10^12) that a plan counts with; measured here if not given.
+        price: Price of an hour of one trial's machine, for a plan.
+    """
+    from counterpoint.study.loading import trials_of
+    from counterpoint.study.progress import Progress
+    from counterpoint.study.shortening import shortened
+    from counterpoint.study.storing import Store
+
+    if name.endswith(".py"):
+        sys.stderr.write(f"counterpoint: the study of {name}, which is run\n")
+    trials = shortened(trials_of(name, scale), seeds=seeds, limit=limit, images=images)
+    if plan:
+        _say_plan(trials, speed, price)
+        return
+    store = Store(out or f"runs/{name.removesuffix('.py')}-{scale}")
+    store.plan(trials)
+    progress = Progress(figure=figure, at_once=at_once or 1)
+    if runner == "ray":
+        from counterpoint.study.ray_runner import run_ray
+
+        outcomes = run_ray(
+            trials,
+            store,
+            cpus=cpus,
+            gpus=gpus,
+            retries=retries,
+            address=address,
+            tell=progress.tell,
+        )
+    else:
+        from counterpoint.study.local import run_local
+
+        outcomes = run_local(
+            trials, store, cpus=cpus, at_once=at_once, retries=retries, tell=progress.tell
+        )
+    try:
+        _watch(outcomes, progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped; the same command goes on") from None
+    _say_table(store, figure, compare)
+    if progress.count("failed"):
+        sys.exit(1)
+
+
+def _watch(outcomes: "Iterator[Outcome]", progress: "Progress") -> None:
+    """Show the table of progress until the study ends; a line per trial where nobody looks."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        for outcome in outcomes:
+            left = progress.left_seconds() or 0.0
+            sys.stderr.write(f"{outcome.trial.key}: {outcome.state}, about {left:.0f} s left\n")
+        return
+    with Live(get_renderable=progress.table, console=console, refresh_per_second=1):
+        for _ in outcomes:
+            pass
+
+
+def _say_table(store: "Store", figure: str, compare: Literal["column", "row"]) -> None:
+    from counterpoint.study.table import tabulate
+    from counterpoint.study.writing import markdown
+
+    table = tabulate(store.every(), planned=store.planned(), figure=figure, compare=compare)
+    sys.stdout.write(markdown(table))
+
+
+def _say_plan(trials: "Sequence[Trial]", speed: float | None, price: float | None) -> None:
+    from rich.console import Console
+
+    from counterpoint.study.planning import machine_speed, plan
+    from counterpoint.study.planning_table import plan_table
+
+    fast = machine_speed() if speed is None else speed * 1e12
+    Console().print(plan_table(plan(trials, speed=fast), speed=fast, price=price))

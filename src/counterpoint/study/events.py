@@ -1,0 +1,28 @@
+"""What a runner says while it works."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from counterpoint.study.outcome import Outcome
+from counterpoint.study.trial import Trial
+
+State = Literal["waiting", "running", "again", "done", "failed"]
+"""`again`: it failed, or its process or machine died, and it waits for another attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A trial came into a state; why, where that needs words, and what it found at the end."""
+
+    trial: Trial
+    state: State
+    why: str = ""
+    outcome: Outcome | None = None
+
+
+Tell = Callable[[Event], None]
+
+
+def nobody(_event: Event) -> None:
+    """Listen to nothing."""

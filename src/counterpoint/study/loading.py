@@ -1,0 +1,42 @@
+"""A study by its name, or from a user's own file."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from counterpoint.study.studies import STUDIES
+from counterpoint.study.studies.scales import Scale
+from counterpoint.study.trial import Trial
+
+
+def trials_of(name: str, scale: Scale) -> list[Trial]:
+    """Give the trials of a study; a .py file is run, and its function `study` called.
+
+    >>> len(trials_of("table2", "small"))
+    24
+    """
+    if name in STUDIES:
+        return STUDIES[name](scale)
+    if not name.endswith(".py"):
+        raise ValueError(f"study: got {name!r}; there are {', '.join(STUDIES)}, or a .py file")
+    return _from_file(Path(name))
+
+
+def _from_file(file: Path) -> list[Trial]:
+    if not file.is_file():
+        raise FileNotFoundError(f"study: there is no file {file}")
+    name = f"counterpoint_study_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file.resolve())
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    if not callable(getattr(module, "study", None)):
+        raise ValueError(f"study: {file} has no function study(); it returns a list of trials")
+    found = list(module.study())
+    wrong = [one for one in found if not isinstance(one, Trial)]
+    if wrong or not found:
+        got = type(wrong[0]).__name__ if wrong else "nothing"
+        raise ValueError(f"study: study() of {file} gave {got}, needs a list of Trial")
+    return found

@@ -1,0 +1,72 @@
+"""What a trial found: figures, cost and versions, as one JSON file."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from counterpoint.study.trial import Trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a trial took, the choice of its learning rate included."""
+
+    images: int = 0
+    """Images seen in training."""
+    steps: int = 0
+    flops: float = 0.0
+    """Of training: forward and backward."""
+    seconds: float = 0.0
+    """Wall time of the attempt that finished, evaluation included."""
+    peak_mb: float = 0.0
+    choosing_images: int = 0
+    """Of the images and operations above, those that the choice of a learning rate took."""
+    choosing_flops: float = 0.0
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The result of one trial; a failed one has its error and no figures."""
+
+    trial: Trial
+    fingerprint: str
+    """Of the trial when it ran: a file of parts may have changed since."""
+    state: Literal["done", "failed"] = "done"
+    figures: Mapping[str, float] = field(default_factory=dict)
+    """Test accuracy of each probe by its name, `validation` beside it, and the rate used."""
+    right: Mapping[str, str] = field(default_factory=dict)
+    """For each probe which test images it got right, as hexadecimal digits."""
+    tested: int = 0
+    """How many test images there are."""
+    cost: Cost = field(default_factory=Cost)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    method: str = ""
+    """Fingerprint of the method."""
+    data: str = ""
+    """Fingerprint of the training images."""
+    error: str = ""
+
+    def to_json(self) -> str:
+        record = asdict(self) | {"trial": json.loads(self.trial.to_json())}
+        return json.dumps(record, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Outcome":
+        record: dict[str, Any] = json.loads(text)
+        trial = Trial.from_json(json.dumps(record.pop("trial")))
+        cost = Cost(**record.pop("cost"))
+        return cls(trial=trial, cost=cost, **record)
+
+
+def fingerprint_in(text: str) -> str:
+    """Read whose outcome this is, whatever version wrote it; nothing where it is no outcome.
+
+    >>> fingerprint_in('{"fingerprint": "00aa"}'), fingerprint_in('{"half a fi')
+    ('00aa', '')
+    """
+    try:
+        return str(json.loads(text)["fingerprint"])
+    except (ValueError, KeyError, TypeError):
+        return ""

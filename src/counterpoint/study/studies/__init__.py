@@ -1,0 +1,19 @@
+"""The studies that come with the package: functions that return trials."""
+
+from collections.abc import Callable
+
+from counterpoint.study.studies.parts import parts
+from counterpoint.study.studies.scales import Scale
+from counterpoint.study.studies.table1 import table1
+from counterpoint.study.studies.table2 import table2
+from counterpoint.study.studies.table3 import table3
+from counterpoint.study.trial import Trial
+
+STUDIES: dict[str, Callable[[Scale], list[Trial]]] = {
+    "table1": table1,
+    "table2": table2,
+    "table3": table3,
+    "parts": parts,
+}
+
+__all__ = ["STUDIES", "parts", "table1", "table2", "table3"]

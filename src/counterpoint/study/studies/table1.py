@@ -1,0 +1,58 @@
+"""Table 1 of the paper: how much a method depends on its encoder."""
+
+from pathlib import Path
+
+from counterpoint.study.studies.scales import (
+    BUDGET,
+    CIFAR10,
+    PROBES,
+    RATES,
+    SEEDS,
+    TYPES,
+    Scale,
+    resnet,
+    wide,
+)
+from counterpoint.study.trial import Trial, seeds
+
+METHODS = {
+    "paper": {"AMDIM": "amdim-paper", "CPC": "cpc-paper", "YADIM": "yadim"},
+    "small": {"AMDIM": "amdim-small", "CPC": "cpc-small", "YADIM": "yadim-small"},
+}
+RELEASED = Path(__file__).with_name("as_released.py")
+
+
+def table1(scale: Scale) -> list[Trial]:
+    """Give AMDIM, CPC and YADIM on the wide encoder and on ResNets, at equal images seen.
+
+    One more row is AMDIM as the paper's code was released, on the ResNets, where it pairs an
+    anchor with features of other images (`as_released.py`).
+    """
+    encoders = {"wide": wide(scale)} | {name: resnet(name, scale) for name in TYPES[scale]}
+    trials = [
+        _trial(scale, method, encoder, row=row, column=column)
+        for row, method in METHODS[scale].items()
+        for column, encoder in encoders.items()
+    ]
+    released = [
+        _trial(scale, METHODS[scale]["AMDIM"], encoders[name], row="AMDIM as released", column=name)
+        for name in TYPES[scale]
+    ]
+    return [one for trial in [*trials, *released] for one in seeds(trial, SEEDS[scale])]
+
+
+def _trial(scale: Scale, method: str, encoder: str, *, row: str, column: str) -> Trial:
+    released = row == "AMDIM as released"
+    return Trial(
+        name=f"table1 {row} {column}",
+        method=method,
+        encoder=encoder,
+        swaps=(("extraction", '{"part":"AsReleased"}'),) if released else (),
+        parts=str(RELEASED) if released else None,
+        data=CIFAR10,
+        budget=BUDGET[scale],
+        rates=RATES[scale],
+        probes=PROBES[scale],
+        row=row,
+        column=column,
+    )

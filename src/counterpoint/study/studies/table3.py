@@ -1,0 +1,92 @@
+"""Table 3 of the paper: how well classes separate, between a lower and an upper mark."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from counterpoint.methods import SEVEN
+from counterpoint.study.budget import Images
+from counterpoint.study.studies.scales import BUDGET, CIFAR10, PROBES, RATES, SEEDS, Scale
+from counterpoint.study.trial import Trial, seeds
+
+NAMES = {
+    "amdim": "AMDIM",
+    "cpc": "CPC",
+    "simclr": "SimCLR",
+    "moco": "MoCo",
+    "byol": "BYOL",
+    "cmc": "CMC",
+    "yadim": "YADIM",
+}
+NO_GRID = {"byol", "cmc"}
+"""Their loss on held-out images cannot choose a rate (`choosing.py`): they keep their recipe's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column: where its images are, the side of a view, and the images seen."""
+
+    name: str
+    data: str
+    size: int | None
+    budget: Images
+
+
+PLACES: dict[str, tuple[Place, ...]] = {
+    "small": (Place("CIFAR-10", CIFAR10, None, BUDGET["small"]),),
+    "paper": (
+        Place("CIFAR-10", CIFAR10, None, BUDGET["paper"]),
+        # Section 4: 100,000 unlabelled images at 64 pixels; 1.23 million at 128. Epochs: ours,
+        # the paper gives hours of GPUs.
+        Place("STL-10", "$COUNTERPOINT_DATA/stl10", 64, Images(300 * 100_000)),
+        Place("ImageNet", "$COUNTERPOINT_DATA/imagenet", 128, Images(100 * 1_231_167)),
+    ),
+}
+
+
+def table3(scale: Scale) -> list[Trial]:
+    """Give the seven methods, random weights below them and labels above, at equal images seen.
+
+    At the small scale all have the same narrow ResNet; at the paper's each has its own encoder,
+    and the two marks a ResNet-50.
+    """
+    rows = [
+        _mark(scale, "random"),
+        *(_method(scale, name) for name in SEVEN),
+        _mark(scale, "supervised"),
+    ]
+    trials = [
+        replace(
+            trial,
+            name=f"table3 {trial.row} {place.name}",
+            data=place.data,
+            size=place.size,
+            budget=place.budget,
+            column=place.name,
+        )
+        for trial in rows
+        for place in PLACES[scale]
+    ]
+    return [one for trial in trials for one in seeds(trial, SEEDS[scale])]
+
+
+def _method(scale: Scale, name: str) -> Trial:
+    return Trial(
+        method=f"{name}-small" if scale == "small" else name,
+        encoder="small" if scale == "small" else None,
+        data=CIFAR10,
+        budget=BUDGET[scale],
+        rates=() if name in NO_GRID else RATES[scale],
+        probes=PROBES[scale],
+        row=NAMES[name],
+    )
+
+
+def _mark(scale: Scale, kind: Literal["random", "supervised"]) -> Trial:
+    """Give the encoder of a table without training, or trained by labels on SimCLR's views."""
+    return replace(
+        _method(scale, "simclr"),
+        encoder="small" if scale == "small" else "resnet50",
+        kind=kind,
+        rates=() if kind == "random" else RATES[scale],
+        row="random weights" if kind == "random" else "supervised",
+    )

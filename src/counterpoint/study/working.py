@@ -1,0 +1,50 @@
+"""Around a trial: its folder is its own, its log is in a file, its memory is counted."""
+
+import fcntl
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
+
+STATUS, PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[int]:
+    """Wait until nobody else works in a folder; give the number of this attempt.
+
+    When a node dies, its processes may live on for some seconds, and write: the next attempt
+    waits for them to end. The lock goes with the process that holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "attempts").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        attempt = len(file.read().splitlines()) + 1
+        file.write(f"{attempt}\n")
+        file.flush()
+        yield attempt
+
+
+@contextmanager
+def logged_to(file: Path) -> Iterator[None]:
+    """Send what is said on the way to a file: a study has a table of its own."""
+    with file.open("a", buffering=1) as log, redirect_stderr(log):
+        yield
+
+
+def forget_peak() -> None:
+    """Begin to count the peak of memory anew, where the system can."""
+    if PEAK.exists():
+        PEAK.write_text("5")
+
+
+def peak_mb() -> float:
+    """Give the peak of memory since `forget_peak`; since the start where that cannot be known."""
+    if STATUS.exists():
+        lines = STATUS.read_text().splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+    import resource
+
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -1,0 +1,94 @@
+"""counterpoint study and counterpoint table, as typed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from counterpoint.cli import main
+
+MINE = """
+from counterpoint.study import Images, Trial, seeds
+
+ENCODER = '{"part":"NarrowResNet","widths":[8,16],"blocks":[1,1]}'
+
+
+def study():
+    return seeds(
+        Trial(
+            name="mine",
+            method="simclr-small",
+            encoder=ENCODER,
+            data="$COUNTERPOINT_DATA/cifar10",
+            limit=240,
+            budget=Images(64),
+            training=(("batch", 32),),
+            row="SimCLR",
+            column="CIFAR-10",
+        ),
+        2,
+    )
+"""
+
+
+def test_a_study_of_ones_own_and_its_table(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COUNTERPOINT_DATA", str(data))
+    (tmp_path / "mine.py").write_text(MINE)
+    command = ["study", "mine.py", "--out", "results", "--at-once", "1"]
+    main([*command, "--plan"])
+    assert "2 trials at" in capsys.readouterr().out
+    assert not (tmp_path / "results").exists()
+    main(command)
+    said = capsys.readouterr()
+    assert "the study of mine.py, which is run" in said.err
+    assert said.err.count(": done") == 2
+    assert "| SimCLR |" in said.out
+    main(command)
+    again = capsys.readouterr()
+    assert again.err.count(": done") == 0
+    assert again.out == said.out
+    main(["table", "results"])
+    assert capsys.readouterr().out == said.out
+    main(["table", "results", "--format", "svg", "--out", "table.svg"])
+    assert (tmp_path / "table.svg").read_text().startswith("<svg")
+
+
+def test_ctrl_c_stops_and_the_same_command_goes_on(data, tmp_path):
+    long = MINE.replace("Images(64)", "Images(32 * 4000)").replace("        2,\n", "        1,\n")
+    (tmp_path / "mine.py").write_text(long)
+    code = "from counterpoint.cli import main; main(['study', 'mine.py', '--out', 'results'])"
+    job = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"COUNTERPOINT_DATA": str(data)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # its own group, which Ctrl-C reaches as a whole
+    )
+    limit = time.monotonic() + 200
+    while not list(tmp_path.glob("results/*/run/metrics.csv")) and time.monotonic() < limit:
+        time.sleep(0.1)
+    os.killpg(job.pid, signal.SIGINT)
+    said = job.communicate(timeout=100)[1]
+    assert job.returncode == 130, said
+    assert "goes on" in said
+    assert list(tmp_path.glob("results/*/run/checkpoints/step-*"))
+    assert [len(f.read_text().splitlines()) for f in tmp_path.glob("results/*/attempts")] == [1]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["study", "table4"], "study: got 'table4'; there are table1"),
+        (["study", "no.py"], "study: there is no file no.py"),
+        (["table", "nowhere"], "study: nowhere holds no outcomes"),
+    ],
+)
+def test_a_mistake_is_one_line(typed, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=said):
+        main(typed)

@@ -1,0 +1,141 @@
+"""A study on a real cluster of several nodes, whose nodes are killed while it works."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from counterpoint.study import Images, Store, run_here
+from counterpoint.study.table import tabulate
+from counterpoint.study.writing import as_csv, latex, markdown
+from study.trials import tiny
+
+ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'counterpoint[ray]'")
+from ray.cluster_utils import Cluster  # noqa: E402
+
+from counterpoint.study.ray_runner import run_ray  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, of its start and of nodes that die
+]
+OWN = Path(__file__).with_name("crashing.py")
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """A head without room for tasks, and three nodes of one slot each."""
+    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80 << 20}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    made.workers = [made.add_node(num_cpus=1, object_store_memory=80 << 20) for _ in range(3)]
+    ray.init(address=made.address, log_to_driver=False)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+def study(tmp_path):
+    """24 trials: four rates, two depths, three seeds; one of them crashes twice."""
+    swap = '{{"part":"Crashing","file":"{}","times":{},"how":"raise"}}'
+    other = '{"part":"NarrowResNet","widths":[8,16,16],"blocks":[1,1,1],"stride":2}'
+    trials = [
+        tiny(seed, lr, column=column, budget=Images(32 * 12), **encoder)
+        for seed in range(3)
+        for lr in (3e-4, 1e-3, 3e-3, 1e-2)
+        for column, encoder in (("two", {}), ("three", {"encoder": other}))
+    ]
+    crashing = (("extraction", swap.format(tmp_path / "crashes", 2)),)
+    trials[5] = tiny(
+        0,
+        3e-3,
+        column="three",
+        encoder=other,
+        budget=Images(32 * 12),
+        swaps=crashing,
+        parts=str(OWN),
+    )
+    return trials
+
+
+def test_24_trials_on_three_nodes_of_which_two_are_killed(data, tmp_path, cluster):
+    trials = study(tmp_path)
+    assert len({trial.fingerprint for trial in trials}) == 24
+    store = Store(str(tmp_path / "ray"))
+    said, killed, one_at_a_time = [], [], threading.Lock()
+
+    def kill_when(count):
+        """Kill a node in the middle of a trial, as a machine that loses its power."""
+        while sum(e.state == "done" for e in said) < count:
+            time.sleep(0.05)
+        with one_at_a_time:
+            while not (busy := [node for node in cluster.workers if works(node)]):
+                time.sleep(0.05)
+            cluster.workers.remove(busy[0])
+            raylet = raylet_of(busy[0])
+            for pid in (raylet, *children(raylet)):
+                os.kill(pid, signal.SIGKILL)
+            killed.append(count)
+
+    killers = [threading.Thread(target=kill_when, args=(n,), daemon=True) for n in (4, 10)]
+    for killer in killers:
+        killer.start()
+    found = list(run_ray(trials, store, retries=2, tell=said.append))
+    assert len(killed) == 2
+    assert len(found) == 24
+    assert {outcome.state for outcome in found} == {"done"}
+    again = [event for event in said if event.state == "again"]
+    assert sum("made to crash" in event.why for event in again) == 2
+    assert len(again) >= 3, "no trial was lost with its node"
+    assert most_at_once(said) <= 6  # room for three, two in flight for each
+
+    said.clear()
+    assert list(run_ray(trials, store, tell=said.append)) == []
+    assert {event.state for event in said} == {"done"}
+
+    here = Store(str(tmp_path / "here"))
+    assert len(list(run_here(trials, here))) == 24
+    planned = [(trial.fingerprint, trial) for trial in trials]
+    tables = [tabulate(s.every(), planned=planned, figure="linear") for s in (store, here)]
+    for form in (markdown, latex, as_csv):
+        assert form(tables[0]) == form(tables[1])
+
+
+def test_a_trial_that_always_fails_does_not_stop_the_others(data, tmp_path, cluster):
+    swap = f'{{"part":"Crashing","file":"{tmp_path / "x"}","times":99,"how":"exit"}}'
+    bad = tiny(0, budget=Images(32), swaps=(("extraction", "(-1:-9)"),))
+    dying = tiny(1, budget=Images(32), swaps=(("extraction", swap),), parts=str(OWN))
+    found = {}
+    for outcome in run_ray([bad, dying, tiny(2)], Store(str(tmp_path / "r")), retries=1, deaths=1):
+        found[outcome.trial.seed] = outcome
+    assert [found[seed].state for seed in range(3)] == ["failed", "failed", "done"]
+    assert "(-1:-9)" in found[0].error
+
+
+def most_at_once(said):
+    flying, most = 0, 0
+    for event in said:
+        flying += (event.state == "running") - (event.state in ("again", "done", "failed"))
+        most = max(most, flying)
+    return most
+
+
+def raylet_of(node):
+    return next(info.process for info in node.all_processes["raylet"]).pid
+
+
+def children(pid):
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for listed in lists for child in listed.read_text().split()]
+
+
+def works(node):
+    """Whether one of a node's processes, which Ray names after their task, runs a trial."""
+    for child in children(raylet_of(node)):
+        with contextlib.suppress(OSError):
+            if b"_run" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return True
+    return False

@@ -1,0 +1,179 @@
+"""A trial runs once, goes on when it was interrupted, and counts what it took."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from counterpoint.framework import Draw, contrast
+from counterpoint.study import Flops, Images, Seconds, Store, run_here, run_local, run_trial
+from counterpoint.study.composing import composed, opened
+from counterpoint.study.measuring import step_flops
+from counterpoint.study.supervised import supervised
+from study.trials import tiny
+
+OWN = Path(__file__).with_name("crashing.py")
+
+
+@pytest.fixture(scope="module")
+def done(data, tmp_path_factory):
+    store = Store(str(tmp_path_factory.mktemp("results")))
+    return store, run_trial(tiny(), store)
+
+
+def test_an_outcome_says_what_was_found_and_what_it_took(done):
+    store, outcome = done
+    assert set(outcome.figures) == {"knn", "linear", "knn validation", "linear validation", "lr"}
+    assert outcome.tested == 240
+    assert bin(int(outcome.right["knn"], 16)).count("1") == round(240 * outcome.figures["knn"])
+    assert (outcome.cost.images, outcome.cost.steps, outcome.cost.attempts) == (96, 3, 1)
+    method = composed(outcome.trial, size=32)
+    assert outcome.cost.flops == 3 * step_flops(method, (3, 32, 32), 32)
+    assert outcome.cost.seconds > 0
+    assert outcome.cost.peak_mb > 50
+    assert outcome.versions["torch"]
+    assert outcome.method == method.fingerprint
+    assert store.every() == [outcome]
+
+
+def test_a_trial_that_was_done_is_not_run_again(done, monkeypatch):
+    store, outcome = done
+    monkeypatch.setattr("counterpoint.study.running._run", None)
+    assert run_trial(tiny(), store) == outcome
+    assert list(run_here([tiny(), tiny()], store)) == []
+
+
+def test_results_lie_on_any_path_that_fsspec_knows(done, monkeypatch):
+    _, outcome = done
+    store = Store("memory://some/results")
+    store.keep(outcome)
+    assert store.find(outcome.trial) == outcome
+    assert store.every() == [outcome]
+    assert not store.local
+
+
+def test_half_an_outcome_is_no_outcome(done, tmp_path):
+    _, outcome = done
+    store = Store(str(tmp_path))
+    store.keep(outcome)
+    file = tmp_path / outcome.trial.key / "outcome.json"
+    file.write_text(file.read_text()[:100])
+    assert store.find(outcome.trial) is None
+    store.keep(replace(outcome, state="failed"))
+    assert store.find(outcome.trial) is None
+
+
+def test_a_killed_trial_goes_on_and_ends_with_the_same_figures(data, tmp_path):
+    trial = tiny(budget=Images(32 * 40))
+    whole = run_trial(trial, Store(str(tmp_path / "whole")))
+    store = Store(str(tmp_path / "killed"))
+    code = (
+        "import functools, counterpoint.study.running as r;"
+        "r.pretrain = functools.partial(r.pretrain, save_seconds=0);"
+        "import counterpoint.study.worker as w; w.main()"
+    )
+    command = [sys.executable, "-c", code, store.root, "1"]
+    job = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
+    job.stdin.write(trial.to_json())
+    job.stdin.close()
+    checkpoints = store.workplace(trial) / "run" / "checkpoints"
+    limit = time.monotonic() + 120
+    while not list(checkpoints.glob("step-*")) and time.monotonic() < limit:
+        time.sleep(0.05)
+    job.kill()
+    job.wait()
+    assert store.find(trial) is None
+    assert list(checkpoints.glob("step-*"))
+    again = run_trial(trial, store)
+    assert again.cost.attempts == 2
+    assert (again.figures, again.right) == (whole.figures, whole.right)
+
+
+def test_a_trial_that_crashes_is_tried_again_and_one_that_always_does_is_recorded(data, tmp_path):
+    store = Store(str(tmp_path / "results"))
+    swap = '{{"part":"Crashing","file":"{}","times":{},"how":"{}"}}'
+    parts = {"parts": str(OWN), "budget": Images(32)}
+    trials = [
+        tiny(0, swaps=(("extraction", swap.format(tmp_path / "a", 2, "raise")),), **parts),
+        tiny(1, swaps=(("extraction", swap.format(tmp_path / "b", 99, "raise")),), **parts),
+        tiny(2, budget=Images(32)),
+    ]
+    said = []
+    found = list(run_here(trials, store, retries=2, tell=said.append))
+    assert [outcome.state for outcome in found] == ["done", "failed", "done"]
+    assert found[0].cost.attempts == 3
+    assert "made to crash" in found[1].error
+    assert [e.state for e in said].count("again") == 4
+    assert [t.fingerprint for t in _todo(trials, store)] == [trials[1].fingerprint]
+
+
+def test_a_process_that_dies_takes_no_other_with_it(data, tmp_path):
+    store = Store(str(tmp_path / "results"))
+    swap = f'{{"part":"Crashing","file":"{tmp_path / "a"}","times":1,"how":"exit"}}'
+    trials = [
+        tiny(0, swaps=(("extraction", swap),), parts=str(OWN), budget=Images(32)),
+        tiny(1, budget=Images(32)),
+    ]
+    found = {o.trial.seed: o for o in run_local(trials, store, at_once=1)}
+    assert [found[seed].state for seed in (0, 1)] == ["done", "done"]
+    assert found[0].cost.attempts == 2
+    here = next(run_here(trials[1:], Store(str(tmp_path / "here"))))
+    assert here.figures == found[1].figures
+
+
+def test_budgets_of_compute_and_time(data, tmp_path):
+    store = Store(str(tmp_path))
+    flops = step_flops(composed(tiny(), size=32), (3, 32, 32), 32)
+    counted = run_trial(tiny(budget=Flops(2.5 * flops)), store)
+    assert (counted.cost.steps, counted.cost.flops) == (2, 2 * flops)
+    timed = run_trial(tiny(budget=Seconds(0.2)), store)
+    assert timed.cost.steps >= 1
+
+
+def test_supervised_training_is_cross_entropy(data):
+    splits = opened(tiny())
+    method = supervised(composed(tiny(), size=32), splits.train.labels)
+    torch.manual_seed(0)
+    model = method.build(image=(3, 32, 32)).double()
+    index = torch.tensor([5, 17, 200, 3])
+    with torch.no_grad():
+        model.extraction.classes.normal_()
+    views = tuple(v.double() for v in model.views(splits.train.images[index], Draw(0, 0, index)))
+    vectors = torch.cat([maps[-1].mean(dim=(2, 3)) for maps in model.encoder(views)])
+    weight, bias = model.extraction.classes[:, :-1], model.extraction.classes[:, -1]
+    wanted = F.cross_entropy(F.linear(vectors, weight, bias), splits.train.labels[index].repeat(2))
+    assert torch.allclose(contrast(model, views, index), wanted, atol=1e-12, rtol=0)
+
+
+def test_the_marks_above_and_below(data, tmp_path):
+    store = Store(str(tmp_path))
+    taught = run_trial(tiny(kind="supervised", budget=Images(32 * 60)), store)
+    untaught = run_trial(tiny(kind="random"), store)
+    assert untaught.cost.flops == untaught.cost.images == 0
+    assert taught.figures["linear"] > untaught.figures["linear"] - 0.02
+    assert taught.cost.images == 32 * 60
+
+
+def test_the_rate_is_chosen_on_held_out_images_and_its_cost_is_counted(data, tmp_path):
+    asked = tiny(budget=Images(32 * 20), rates=(1e-7, 3e-3))
+    found = run_trial(asked, Store(str(tmp_path)))
+    assert found.figures["lr"] == 3e-3
+    assert found.cost.choosing_images == 2 * 2 * 32
+    assert found.cost.images == (20 + 4) * 32
+    with pytest.raises(ValueError, match="cannot choose a learning rate"):
+        run_trial(replace(asked, method="byol-small"), Store(str(tmp_path)))
+
+
+def _todo(trials, store):
+    return [trial for trial in trials if store.find(trial) is None]
+
+
+@pytest.fixture(autouse=True)
+def _no_own_threads(monkeypatch):
+    monkeypatch.setitem(os.environ, "OMP_NUM_THREADS", "1")

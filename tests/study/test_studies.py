@@ -1,0 +1,134 @@
+"""The studies of the package compose, plan, and say what the paper's tables say."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from counterpoint.framework import Draw, Encoded, contrast
+from counterpoint.framework.world import ALONE
+from counterpoint.methods import SEVEN, named
+from counterpoint.parts.own import own_parts
+from counterpoint.study import Flops, Images, Store, Trial, run_trial
+from counterpoint.study.composing import composed, training_for
+from counterpoint.study.loading import trials_of
+from counterpoint.study.measuring import step_flops
+from counterpoint.study.planning import plan
+from counterpoint.study.studies import STUDIES
+from counterpoint.study.studies.table1 import RELEASED
+from study.trials import tiny
+
+
+def test_trials_are_values():
+    trial = tiny(budget=Flops(1e12), swaps=(("extraction", "(k:k)"),), rates=(1e-3,))
+    assert Trial.from_json(trial.to_json()) == trial
+    assert len({trial, replace(trial)}) == 1
+    assert trial.fingerprint == replace(trial, name="x", row="y", column="z").fingerprint
+    changed = [
+        replace(trial, seed=9),
+        replace(trial, budget=Images(5)),
+        replace(trial, swaps=()),
+        replace(trial, encoder="small"),
+        replace(trial, training=(("batch", 16),)),
+        replace(trial, probes=("knn",)),
+        replace(trial, parts=str(RELEASED)),
+    ]
+    assert len({trial.fingerprint, *(one.fingerprint for one in changed)}) == len(changed) + 1
+
+
+def test_a_typo_is_refused():
+    with pytest.raises(ValueError, match="swaps has 'extractor'"):
+        tiny(swaps=(("extractor", "(-1:-1)"),))
+    with pytest.raises(ValueError, match="training has 'learning_rate'"):
+        tiny(training=(("learning_rate", 1.0),))
+    with pytest.raises(ValueError, match="there are table1, table2, table3, parts"):
+        trials_of("table4", "small")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_small_trial_takes_a_step(name):
+    """Each composition builds, and a loss reaches the weights, on a few images."""
+    once = {t.row + t.column: t for t in trials_of(name, "small") if t.seed == 0}
+    images = torch.randint(256, (4, 3, 32, 32), dtype=torch.uint8)
+    index = torch.arange(4)
+    for trial in once.values():
+        torch.manual_seed(0)
+        model = composed(trial, size=32).build(image=(3, 32, 32))
+        loss = contrast(model, model.views(images, Draw(0, 0, index)), index)
+        loss.backward()
+        assert loss.isfinite(), trial.key
+        assert training_for(trial).seed == 0
+
+
+def test_the_studies_have_the_cells_of_the_paper():
+    one, two, three = (trials_of(f"table{n}", "small") for n in (1, 2, 3))
+    assert len({t.column for t in one}) == 5
+    assert {t.row for t in one} == {"AMDIM", "CPC", "YADIM", "AMDIM as released"}
+    assert len({(t.row, t.column) for t in two}) == 8
+    rows = {t.row for t in three}
+    assert len(rows) == 9
+    assert {"random weights", "supervised"} <= rows
+    assert {p for t in trials_of("parts", "small") for p, _ in t.swaps} == {
+        "views",
+        "encoder",
+        "extraction",
+        "similarity",
+        "loss",
+    }
+    assert {t.budget for t in one} == {Images(45_000)}
+
+
+def test_a_paper_scale_study_plans_without_data(monkeypatch):
+    monkeypatch.delenv("COUNTERPOINT_DATA", raising=False)
+    some = [t for t in trials_of("table2", "paper") if t.seed == 0][:2]
+    planned = plan(some, speed=1e13)
+    assert all(p.flops > 1e18 for p in planned)
+    assert all(p.seconds == pytest.approx(p.flops / 1e13) for p in planned)
+    assert all(p.gigabytes > 1 for p in planned)
+    assert planned[0].steps == 300 * 45_000 // 200
+
+
+@pytest.mark.parametrize("name", [n for n in SEVEN if n != "moco"])
+def test_operations_of_a_step_are_counted_exactly(name):
+    """Against a real step; MoCo's first step has an empty queue, ours counts a full one."""
+    method = named(f"{name}-small", size=32)
+    torch.manual_seed(0)
+    model, index = method.build(image=(3, 32, 32)), torch.arange(8)
+    images = torch.randint(256, (8, 3, 32, 32), dtype=torch.uint8)
+    views = model.views(images, Draw(0, 0, index))
+    with FlopCounterMode(display=False) as counter:
+        contrast(model, views, index).backward()
+    assert step_flops(method, (3, 32, 32), 8) == counter.get_total_flops()
+
+
+def test_amdim_as_released_pairs_an_anchor_with_other_images():
+    """Maps whose every number is the image's: where does a candidate really come from?"""
+    part = own_parts(RELEASED)["AsReleased"]()
+    widths = (128, 256, 512)
+    images = torch.arange(4.0)
+    maps = tuple(
+        images[:, None, None, None].expand(4, c, s, s)
+        for c, s in zip(widths, (4, 2, 1), strict=True)
+    )
+    built = part.build((tuple((c, 1, 1) for c in widths),) * 2)
+    found = built(Encoded((maps, maps), (maps, maps)), torch.arange(4), ALONE)
+    first, same = found[0], found[4]
+    told = {
+        who: set(first.candidates[first.candidate_identity == who][:, :128].flatten().tolist())
+        for who in range(4)
+    }
+    assert told == {0: {0.0, 1.0}, 1: {2.0, 3.0}, 2: {0.0, 1.0}, 3: {2.0, 3.0}}
+    right = same.candidates[:, 0] == same.candidate_identity  # (1:1) has equal channels
+    assert bool(right.all())
+
+
+def test_amdim_as_released_trains(data, tmp_path):
+    wide = '{"part":"NarrowResNet","widths":[8,16,32],"blocks":[1,1,1]}'
+    trial = tiny(
+        method="amdim-small",
+        encoder=wide,
+        swaps=(("extraction", '{"part":"AsReleased"}'),),
+        parts=str(RELEASED),
+    )
+    assert run_trial(trial, Store(str(tmp_path))).state == "done"

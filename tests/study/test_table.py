@@ -1,0 +1,113 @@
+"""Tables: means, spreads, marks, empty cells, and their four forms."""
+
+import csv
+import io
+import xml.etree.ElementTree as ET
+
+import pytest
+import torch
+
+from counterpoint.evaluation.scores import bitmap
+from counterpoint.study import Cost, Outcome
+from counterpoint.study.events import Event
+from counterpoint.study.figure import svg
+from counterpoint.study.progress import Progress
+from counterpoint.study.table import tabulate
+from counterpoint.study.writing import as_csv, latex, markdown
+from study.trials import tiny
+
+COUNT = 1000
+
+
+def outcome(row, column, seed, accuracy, *, kept=True):
+    """An outcome whose first images are right: cells differ on the images between."""
+    right = torch.arange(COUNT) < round(accuracy * COUNT)
+    trial = tiny(seed, row=row, column=column, name=f"{row} {column}")
+    return Outcome(
+        trial=trial,
+        fingerprint=f"{row}{column}{seed}",
+        figures={"linear": accuracy},
+        right={"linear": bitmap(right)} if kept else {},
+        tested=COUNT,
+        cost=Cost(flops=1e15, images=96, seconds=30.0),
+        data="same",
+    )
+
+
+SOME = [
+    outcome("AMDIM", "wide", 0, 0.60),
+    outcome("AMDIM", "wide", 1, 0.62),
+    outcome("CPC", "wide", 0, 0.50),
+    outcome("CPC", "wide", 1, 0.50),
+    outcome("CPC", "resnet_18", 0, 0.40),
+]
+
+
+def test_cells_have_mean_spread_cost_and_a_mark():
+    table = tabulate(SOME)
+    best, behind = table.cell("AMDIM", "wide"), table.cell("CPC", "wide")
+    assert best.best
+    assert best.mean == pytest.approx(0.61)
+    assert best.spread == pytest.approx(0.02 / 2**0.5)
+    assert best.flops == 2e15
+    assert behind.behind
+    assert behind.p < 0.001
+    assert table.cell("AMDIM", "resnet_18") is None
+    assert not table.cell("CPC", "resnet_18").best  # alone in its column
+
+
+def test_a_small_difference_has_no_mark():
+    close = [outcome("a", "x", 0, 0.500), outcome("b", "x", 0, 0.502)]
+    assert not tabulate(close).cell("a", "x").behind
+    far = [outcome("a", "x", 0, 0.45, kept=False), outcome("b", "x", 0, 0.5, kept=False)]
+    assert tabulate(far).cell("a", "x").p is None  # one seed, no images: nothing can be said
+
+
+def test_rows_can_be_compared_instead():
+    table = tabulate(SOME, compare="row")
+    assert table.cell("CPC", "wide").best
+    assert table.cell("CPC", "resnet_18").behind
+
+
+def test_what_was_planned_and_not_run_stays_empty():
+    planned = [(o.fingerprint, o.trial) for o in SOME[::-1]]
+    planned.append(("never", tiny(row="YADIM", column="wide")))
+    table = tabulate(SOME[1:], planned=planned)
+    assert table.rows == ("CPC", "AMDIM", "YADIM")
+    assert table.columns == ("resnet_18", "wide")
+    assert "| YADIM |  |  |" in markdown(table)
+
+
+def test_the_four_forms():
+    table = tabulate(SOME)
+    assert "| AMDIM | **61.0** ± 1.4 [2] |  |" in markdown(table)
+    assert "50.0 ± 0.0*" in markdown(table, cost="none")
+    assert r"resnet\_18" in latex(table)
+    assert r"\textbf{61.0} $\pm$ 1.4 &  \\" in latex(table)
+    rows = list(csv.DictReader(io.StringIO(as_csv(table))))
+    assert tuple(rows[0][key] for key in ("row", "column", "mean")) == ("AMDIM", "wide", "0.61")
+    drawn = ET.fromstring(svg(table))
+    assert len(drawn.findall(".//{*}circle")) == 3
+    assert "resnet_18" in "".join(drawn.itertext())
+
+
+def test_an_unknown_figure_says_which_there_are():
+    with pytest.raises(ValueError, match="it has linear"):
+        tabulate(SOME, figure="mlp")
+
+
+def test_progress_counts_and_estimates():
+    now = iter(range(0, 1000, 10))
+    progress = Progress(clock=lambda: float(next(now)))
+    trials = [tiny(seed) for seed in range(4)]
+    for trial in trials:
+        progress.tell(Event(trial, "waiting"))
+    assert progress.left_seconds() is None
+    progress.tell(Event(trials[0], "running"))
+    found = outcome("a", "SimCLR", 0, 0.3)
+    progress.tell(Event(trials[0], "done", outcome=found))
+    assert (progress.count("done"), progress.count("waiting")) == (1, 3)
+    assert progress.left_seconds() == 30.0
+    assert progress.best()["SimCLR"][1] == 0.3
+    progress.tell(Event(trials[1], "failed", "no memory"))
+    assert progress.table().row_count == 4
