@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,8 @@ def pretrain(
     size: int | None = None,
     workers: int | None = None,
     resume: str = "never",
-    save_seconds: float = 240.0,
-    most_bad: float = 0.1,
+    save_seconds: float = 240.0,  # sqrt(2 d M) for a save of d = 1 s and a failure every 7.5 h
+    most_bad: float = 0.1,  # our choice, as is the next
     patience: float = 120.0,
     health: bool = True,
     loggers: Sequence[Logger] = (),
@@ -73,7 +72,7 @@ def pretrain(
     steps = steps or training.epochs * epoch
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    identity = partial(_identity, method, source, image, training, steps)
+    identity = _identity(method, source, image, training, steps)
     start = start_from(folder, resume, identity)
     model = _built(method, image, training)
     with Notice() as notice:
@@ -99,7 +98,7 @@ def pretrain(
             training,
             steps=steps,
             workers=_workers(source, workers),
-            identity=identity(),
+            identity=identity,
         )
         stopped = fit(runner, module, start)
     run = Run(folder, method, model, image, training)

@@ -1,6 +1,5 @@
 """x: where images come from."""
 
-import torch
 from torch import Tensor
 
 from counterpoint.data.batches import Batches
@@ -11,7 +10,7 @@ from counterpoint.data.folder import image_files
 from counterpoint.data.imagenet import imagenet
 from counterpoint.data.opening import open_data
 from counterpoint.data.pictures import UnreadableImageError
-from counterpoint.data.quarantine import substitutes
+from counterpoint.data.reading import first_readable
 from counterpoint.data.source import Source, Splits
 from counterpoint.data.stl10 import stl10
 from counterpoint.framework.randomness import keyed_order
@@ -28,23 +27,13 @@ def image_shape(source: Source | Files, *, size: int | None = None) -> tuple[int
 
 def sample_images(source: Source | Files, count: int, *, seed: int) -> list[Tensor]:
     """Decode some images, drawn from all; each as bytes (channel, height, width)."""
-    chosen = keyed_order(len(source), seed=seed, epoch=0)[:count]
+    order = keyed_order(len(source), seed=seed, epoch=0)
     if isinstance(source, Files):
-        return [_decoded(source, sample) for sample in chosen.tolist()]
-    return list(source.images[chosen])
-
-
-def _decoded(files: Files, sample: int) -> Tensor:
-    """Decode a sample, or the first that can be read of those that may stand in for it."""
-    for candidate in (sample, *substitutes(sample, len(files))):
-        if candidate in files.bad:
-            continue
-        try:
-            (picture,) = files.pictures(torch.tensor([candidate]))
-            return picture.decode(1.0)
-        except UnreadableImageError as error:
-            last = error
-    raise last
+        readable = first_readable(source, order, count=count)
+        if not len(readable):
+            raise ValueError(f"data: nothing of {source!r} can be read; see counterpoint doctor")
+        return [picture.decode(1.0) for picture in source.pictures(readable)]
+    return list(source.images[order[:count]])
 
 
 __all__ = [

@@ -71,7 +71,7 @@ def stood_in(source: Source) -> Source:
 
     >>> images = torch.arange(4, dtype=torch.uint8)[:, None, None, None].clone()
     >>> stood_in(Source("four", images, bad=(Bad(2, "empty"),))).images.flatten()
-    tensor([0, 1, 1, 3], dtype=torch.uint8)
+    tensor([0, 1, 3, 3], dtype=torch.uint8)
     """
     bad, count = {b.sample for b in source.bad}, len(source)
     if not bad:

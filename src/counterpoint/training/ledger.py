@@ -10,8 +10,7 @@ from lightning.pytorch.callbacks import Callback
 
 from counterpoint.data import Batches
 from counterpoint.data.batches import Batch
-from counterpoint.data.receipt import POWERS, Receipt, receipt
-from counterpoint.data.receipt import power_sums as sums_of
+from counterpoint.data.receipt import POWERS, Receipt, power_sums, receipt
 from counterpoint.failures import RunFailure
 from counterpoint.training.consensus import summed
 from counterpoint.training.lines import read_lines, write_lines
@@ -52,7 +51,7 @@ class Ledger(Callback):
         batch: Batch,
         batch_idx: int,
     ) -> None:
-        self.sums = self.sums.to(batch.index.device) + sums_of(batch.index)
+        self.sums = self.sums.to(batch.index.device) + power_sums(batch.index)
 
     def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         if place_of(trainer).cursor > 0:  # a run may end in the middle of an epoch

@@ -1,6 +1,5 @@
 """Where a run begins: anew, or from the newest checkpoint that is whole."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ from counterpoint.training.checkpoints.folder import Checkpoints
 FOLDER = "checkpoints"
 
 
-def start_from(folder: Path, resume: str, identity: Callable[[], dict[str, Any]]) -> Path | None:
+def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | None:
     """Choose the checkpoint that a run goes on from; None to begin.
 
     `resume` is "never", "auto" for the newest one that is whole, or a checkpoint's folder. A
@@ -17,7 +16,7 @@ def start_from(folder: Path, resume: str, identity: Callable[[], dict[str, Any]]
     """
     checkpoints = Checkpoints(folder / FOLDER)
     if resume == "never":
-        found = next((folder / FOLDER).glob("step-*"), None)
+        found = max((folder / FOLDER).glob("step-*"), default=None)
         if found is not None:
             raise ValueError(
                 f"resume: {folder} already holds a run, at {found.name}; --resume auto goes on "
@@ -26,7 +25,7 @@ def start_from(folder: Path, resume: str, identity: Callable[[], dict[str, Any]]
         return None
     path = checkpoints.newest() if resume == "auto" else Path(resume)
     if path is not None:
-        _same(path, checkpoints.load(path)["counterpoint"]["identity"], identity())
+        _same(path, checkpoints.load(path)["counterpoint"]["identity"], identity)
     return path
 
 
