@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         PerView,
         QueryKeyEncoder,
         ResNet,
+        ThinResNet,
         Timm,
     )
     from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Pooled, Queue
@@ -72,6 +73,7 @@ _HOMES = {
         "PerView",
         "QueryKeyEncoder",
         "ResNet",
+        "ThinResNet",
         "Timm",
     ),
     "counterpoint.parts.extraction": ("Bank", "Compare", "Context", "Keys", "Pooled", "Queue"),
@@ -126,6 +128,7 @@ __all__ = [
     "ScaledDot",
     "Source",
     "Splits",
+    "ThinResNet",
     "Timm",
     "Training",
     "Triplet",

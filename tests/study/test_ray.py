@@ -3,6 +3,8 @@
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -61,9 +63,21 @@ def study(tmp_path):
     return trials
 
 
+@pytest.mark.full
 def test_24_trials_on_three_nodes_of_which_two_are_killed(data, tmp_path, cluster):
     trials = study(tmp_path)
     assert len({trial.fingerprint for trial in trials}) == 24
+    said = survives(trials, tmp_path, cluster, kill_after=(4, 10))
+    assert most_at_once(said) <= 6  # room for three, two in flight for each
+
+
+def test_six_trials_on_three_nodes_of_which_one_is_killed(data, tmp_path, cluster):
+    """The same with what a minute allows; the crashing trial is among them."""
+    survives(study(tmp_path)[:6], tmp_path, cluster, kill_after=(2,))
+
+
+def survives(trials, tmp_path, cluster, *, kill_after):
+    """Run trials while nodes die; nothing is lost, twice, or different from a run here."""
     store = Store(str(tmp_path / "ray"))
     said, killed, one_at_a_time = [], [], threading.Lock()
 
@@ -80,28 +94,46 @@ def test_24_trials_on_three_nodes_of_which_two_are_killed(data, tmp_path, cluste
                 os.kill(pid, signal.SIGKILL)
             killed.append(count)
 
-    killers = [threading.Thread(target=kill_when, args=(n,), daemon=True) for n in (4, 10)]
+    killers = [threading.Thread(target=kill_when, args=(n,), daemon=True) for n in kill_after]
     for killer in killers:
         killer.start()
     found = list(run_ray(trials, store, retries=2, tell=said.append))
-    assert len(killed) == 2
-    assert len(found) == 24
+    assert len(killed) == len(kill_after)
+    assert len(found) == len(trials)
     assert {outcome.state for outcome in found} == {"done"}
     again = [event for event in said if event.state == "again"]
     assert sum("made to crash" in event.why for event in again) == 2
     assert len(again) >= 3, "no trial was lost with its node"
-    assert most_at_once(said) <= 6  # room for three, two in flight for each
 
-    said.clear()
-    assert list(run_ray(trials, store, tell=said.append)) == []
-    assert {event.state for event in said} == {"done"}
+    repeated = []
+    assert list(run_ray(trials, store, tell=repeated.append)) == []
+    assert {event.state for event in repeated} == {"done"}
 
     here = Store(str(tmp_path / "here"))
-    assert len(list(run_here(trials, here))) == 24
+    assert len(list(run_here(trials, here))) == len(trials)
     planned = [(trial.fingerprint, trial) for trial in trials]
     tables = [tabulate(s.every(), planned=planned, figure="linear") for s in (store, here)]
     for form in (markdown, latex, as_csv):
         assert form(tables[0]) == form(tables[1])
+    return said
+
+
+def test_the_command_runs_on_a_cluster(data, tmp_path, cluster):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from study.trials import tiny\n\n\ndef study():\n    return [tiny(0), tiny(1)]\n"
+    )
+    command = [sys.executable, "-m", "counterpoint", "study", str(file), "--runner", "ray"]
+    done = subprocess.run(
+        [*command, "--address", cluster.address, "--out", str(tmp_path / "out")],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "over 2 seeds" in done.stdout
+    assert len(Store(str(tmp_path / "out")).every()) == 2
 
 
 def test_a_trial_that_always_fails_does_not_stop_the_others(data, tmp_path, cluster):

@@ -1,6 +1,7 @@
 """The studies of the package compose, plan, and say what the paper's tables say."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from counterpoint.study.composing import composed, training_for
 from counterpoint.study.loading import trials_of
 from counterpoint.study.measuring import step_flops
 from counterpoint.study.planning import plan
-from counterpoint.study.studies import STUDIES
+from counterpoint.study.studies import STUDIES, as_released
 from counterpoint.study.studies.table1 import RELEASED
 from study.trials import tiny
 
@@ -32,7 +33,7 @@ def test_trials_are_values():
         replace(trial, encoder="small"),
         replace(trial, training=(("batch", 16),)),
         replace(trial, probes=("knn",)),
-        replace(trial, parts=str(RELEASED)),
+        replace(trial, parts=RELEASED),
     ]
     assert len({trial.fingerprint, *(one.fingerprint for one in changed)}) == len(changed) + 1
 
@@ -76,7 +77,8 @@ def test_the_studies_have_the_cells_of_the_paper():
         "similarity",
         "loss",
     }
-    assert {t.budget for t in one} == {Images(45_000)}
+    assert {t.budget for t in one} == {Images(22_500)}
+    assert {t.parts for t in one} == {None, RELEASED}, "a path of one machine"
 
 
 def test_a_paper_scale_study_plans_without_data(monkeypatch):
@@ -104,7 +106,7 @@ def test_operations_of_a_step_are_counted_exactly(name):
 
 def test_amdim_as_released_pairs_an_anchor_with_other_images():
     """Maps whose every number is the image's: where does a candidate really come from?"""
-    part = own_parts(RELEASED)["AsReleased"]()
+    part = own_parts(Path(as_released.__file__))["AsReleased"]()
     widths = (128, 256, 512)
     images = torch.arange(4.0)
     maps = tuple(
@@ -129,6 +131,6 @@ def test_amdim_as_released_trains(data, tmp_path):
         method="amdim-small",
         encoder=wide,
         swaps=(("extraction", '{"part":"AsReleased"}'),),
-        parts=str(RELEASED),
+        parts=RELEASED,
     )
     assert run_trial(trial, Store(str(tmp_path))).state == "done"

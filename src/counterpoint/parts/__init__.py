@@ -9,6 +9,7 @@ from counterpoint.parts.encoders import (
     PerView,
     QueryKeyEncoder,
     ResNet,
+    ThinResNet,
     Timm,
 )
 from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Pair, Pooled, Queue
@@ -45,7 +46,7 @@ PARTS: dict[str, type] = {
         *(Pipeline, MultiView, ChannelSplit),
         *(RandomResizedCrop, Translation, HorizontalFlip, Resize, CentreCrop),
         *(ColourJitter, Greyscale, Solarise, GaussianBlur, Normalise, ColourSpace, Patches),
-        *(ResNet, NarrowResNet, Timm, AMDIMEncoder, CPCResNet, Headed, PerView),
+        *(ResNet, NarrowResNet, ThinResNet, Timm, AMDIMEncoder, CPCResNet, Headed, PerView),
         *(MomentumEncoder, QueryKeyEncoder),
         *(Pooled, Compare, Pair, Context, Keys, Queue, Bank),
         *(Dot, ScaledDot, Cosine, Bilinear, ProjectedCosine, PredictedCosine),

@@ -40,7 +40,7 @@ def composed(trial: Trial, *, size: int) -> Method:
     (-1:-1), one place
     """
     side = trial.size or size
-    names = {**PARTS, **own_parts(trial.parts)}
+    names = {**PARTS, **own_parts(trial.parts_file)}
     method = _base(trial, side, names)
     swaps = {part: _part(part, text, names) for part, text in trial.swaps}
     return method.swap(**swaps) if swaps else method

@@ -14,7 +14,7 @@ from counterpoint.study.local import not_done
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.running import run_trial
 from counterpoint.study.storing import Store
-from counterpoint.study.trial import Trial
+from counterpoint.study.trial import PACKAGE, Trial
 
 AHEAD = 2  # tasks in flight for each that has room: enough that no machine waits for us
 TICK = 1.0  # seconds between two looks
@@ -116,8 +116,11 @@ def _run(trial_text: str, parts: str | None, root: str, cpus: int) -> str:
 
 
 def _luggage(trial: Trial) -> tuple[str, str | None]:
-    """Write a trial, and the text of its file of parts, which other machines do not have."""
-    return trial.to_json(), None if trial.parts is None else Path(trial.parts).read_text()
+    """Write a trial, and the text of its file of parts if other machines do not have that."""
+    file = trial.parts_file
+    if file is None or file.is_relative_to(PACKAGE):
+        return trial.to_json(), None
+    return trial.to_json(), file.read_text()
 
 
 def _room(ray: Any, cpus: int, gpus: float) -> int:

@@ -55,15 +55,16 @@ def _run(trial: Trial, folder: Path) -> Outcome:
         settled = settle(folder, _settled(trial, method, splits, image, training, folder))
     training = replace(training, lr=settled.lr)
     model = _model(trial, method, splits, image, training, settled, folder)
-    result = evaluate(
-        Representation(model), splits.for_probes(), probes=trial.probes, seed=trial.seed
-    )
+    known = splits.for_probes()
+    if trial.labelled is not None:
+        known = known.head(trial.labelled)
+    result = evaluate(Representation(model), known, probes=trial.probes, seed=trial.seed)
     return Outcome(
         trial=trial,
         fingerprint=trial.fingerprint,
         figures=_figures(result) | {"lr": settled.lr},
         right={probe.name: probe.right[0] for probe in result.probes},
-        tested=len(splits.test),
+        tested=len(known.test),
         cost=_cost(settled, training, time.monotonic() - started),
         versions=versions(),
         method=method.fingerprint,

@@ -14,6 +14,7 @@ Value = bool | int | float | str | tuple[float, ...]
 FIVE = ("views", "encoder", "extraction", "similarity", "loss")
 LABELS = {"name", "row", "column"}
 """Words for people: they change where a result is shown, not what it is."""
+PACKAGE = Path(__file__).parents[1]
 OWN = {"seed"}
 """Settings of training that a trial has a field for."""
 
@@ -44,12 +45,15 @@ class Trial:
     rates: tuple[float, ...] = ()
     """Learning rates to choose from by the loss on held-out images; none keeps the one given."""
     parts: str | None = None
-    """A Python file with parts of your own; its content is part of the fingerprint."""
+    """A Python file with parts of your own, or one of ours as counterpoint/...; its content is part
+    of the fingerprint."""
     size: int | None = None
     """The side that a method is composed for; that of the images if not given."""
     limit: int | None = None
     """Only the first so many images of each split."""
     probes: tuple[str, ...] = ("knn", "linear")
+    labelled: int | None = None
+    """Only the first so many images of each split for the probes."""
     name: str = ""
     row: str = ""
     column: str = ""
@@ -72,8 +76,21 @@ class Trial:
         content = codec.encode(self)
         assert isinstance(content, dict)
         kept = {key: value for key, value in content.items() if key not in LABELS}
-        kept["parts"] = None if self.parts is None else _digest(self.parts)
+        file = self.parts_file
+        digest = None if file is None else hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+        kept["parts"] = digest
         return hashlib.sha256(codec.to_text(kept).encode()).hexdigest()[:16]
+
+    @property
+    def parts_file(self) -> Path | None:
+        """Find the file of parts: where it says, or in this package, on whatever machine."""
+        if self.parts is None:
+            return None
+        path = Path(self.parts)
+        path = path if path.is_file() else PACKAGE.parent / path
+        if not path.is_file():
+            raise FileNotFoundError(f"study: there is no file of parts {self.parts}")
+        return path
 
     @property
     def key(self) -> str:
@@ -112,10 +129,3 @@ def _known(field: str, given: list[str], known: "list[str] | tuple[str, ...]") -
         raise ValueError(f"study: {field} has {unknown[0]!r}; needs one of {', '.join(known)}")
     if len(set(given)) < len(given):
         raise ValueError(f"study: {field} names one thing twice: {', '.join(given)}")
-
-
-def _digest(file: str) -> str:
-    path = Path(file)
-    if not path.is_file():
-        raise FileNotFoundError(f"study: there is no file of parts {file}")
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

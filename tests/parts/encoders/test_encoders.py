@@ -6,7 +6,15 @@ import torch
 import torchvision
 
 from counterpoint.framework import PartError
-from counterpoint.parts.encoders import RESNETS, NarrowResNet, ResNet, Timm, encoder_named
+from counterpoint.parts.encoders import (
+    RESNETS,
+    NarrowResNet,
+    ResNet,
+    ThinResNet,
+    Timm,
+    encoder_named,
+)
+from counterpoint.parts.encoders.thin import TYPES
 
 LAST = {"resnet18": 512, "resnet34": 512}
 
@@ -63,6 +71,31 @@ def test_narrow_resnet_takes_its_widths():
     assert [tuple(m.shape[1:]) for m in maps] == [(8, 32, 32), (12, 16, 16), (20, 8, 8)]
     with pytest.raises(PartError, match="encoder: got 2 widths and 3 depths"):
         NarrowResNet(widths=(8, 8), blocks=(1, 1, 1))
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_thin_resnet_is_torchvisions_at_full_width(name):
+    theirs = torchvision.models.get_model(name, weights=None)
+    theirs.fc = torch.nn.Identity()
+    encoder = ThinResNet(name=name, width=64, stem="imagenet").build(((3, 32, 32),))
+    theirs.load_state_dict(encoder.backbone.state_dict(), strict=True)
+    image = torch.randn(2, 3, 32, 32).double()
+    ((*_, last),) = encoder.eval().double()((image,))
+    torch.testing.assert_close(last.mean(dim=(2, 3)), theirs.eval().double()(image))
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_thin_resnet_keeps_blocks_and_ratios(name):
+    full, thin = (ThinResNet(name=name, width=width).build(((3, 32, 32),)) for width in (64, 8))
+    (maps,) = thin((torch.randn(2, 3, 32, 32),))
+    last = LAST.get(name, 2048) // 8
+    assert [m.shape[1] for m in maps] == [last // 8, last // 4, last // 2, last]
+    assert [m.shape[-1] for m in maps] == [32, 16, 8, 4]
+    assert [k for k, _ in full.named_modules()] == [k for k, _ in thin.named_modules()]
+    grouped = {m.weight.shape[1] for m in thin.modules() if getattr(m, "groups", 1) > 1}
+    assert grouped == ({4, 8, 16, 32} if "resnext" in name else set())
+    with pytest.raises(PartError, match="got a width of 5, needs one of 4, 8"):
+        ThinResNet(name=name, width=5)
 
 
 def test_views_of_different_size_take_their_own_turn():

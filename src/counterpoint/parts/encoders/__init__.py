@@ -8,6 +8,7 @@ from counterpoint.parts.encoders.names import encoder_named
 from counterpoint.parts.encoders.narrow import NarrowResNet
 from counterpoint.parts.encoders.query_key import QueryKeyEncoder
 from counterpoint.parts.encoders.resnet import RESNETS, ResNet
+from counterpoint.parts.encoders.thin import ThinResNet
 from counterpoint.parts.encoders.timm import Timm
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "PerView",
     "QueryKeyEncoder",
     "ResNet",
+    "ThinResNet",
     "Timm",
     "encoder_named",
 ]

@@ -1,40 +1,51 @@
 """One method, each of its five parts changed alone."""
 
-from counterpoint.parts.encoders import ResNet
-from counterpoint.parts.extraction import Compare
-from counterpoint.parts.losses import NCE, Triplet
-from counterpoint.parts.similarity import Bilinear, Cosine, ProjectedCosine, ScaledDot
-from counterpoint.parts.views import pipelines
+from counterpoint.parts.encoders import NarrowResNet, ResNet, ThinResNet
+from counterpoint.parts.extraction import Compare, Pooled
+from counterpoint.parts.losses import NCE, Penalised, Triplet
+from counterpoint.parts.similarity import Bilinear, Cosine, ProjectedCosine
+from counterpoint.parts.views import HorizontalFlip, Pipeline, pipelines
 from counterpoint.study.studies.scales import (
     BUDGET,
     CIFAR10,
+    LABELLED,
     PROBES,
     RATES,
     SEEDS,
+    TRAINING,
     WIDE,
     Scale,
     text,
 )
 from counterpoint.study.trial import Trial, seeds
 
-BASE = {"paper": "simclr", "small": "simclr-small"}
-SIDE = {"paper": 32, "small": 20}  # of the base's views
+BASE = {"paper": "amdim", "small": "amdim-small"}
+"""AMDIM: the best of the small table 3 (docs/results.md)."""
+RESNET18 = {
+    "paper": ResNet("resnet18"),
+    "small": ThinResNet(name="resnet18", width=16, stem="imagenet"),
+}
+NARROW = {"paper": NarrowResNet(), "small": NarrowResNet(widths=(32, 64, 128))}
+TAU = 0.2  # of MoCo v2 (Chen et al. 2020b) and simclr-small
 
 
 def parts(scale: Scale) -> list[Trial]:
-    """Give SimCLR as it is, and with one part of another kind, at equal images seen."""
+    """Give AMDIM as it is, and with one part of another kind, at equal images seen."""
     changes = [("as it is", ()), *((f"{p}: {n}", ((p, t),)) for p, n, t in variants(scale))]
     trials = [
         Trial(
             name=f"parts {row}",
             method=BASE[scale],
+            encoder=text(WIDE[scale]),
             swaps=swaps,
             data=CIFAR10,
             budget=BUDGET[scale],
+            training=TRAINING[scale],
             rates=RATES[scale],
             probes=PROBES[scale],
+            labelled=LABELLED[scale],
             row=row,
-            column="SimCLR",
+            column="AMDIM",
         )
         for row, swaps in changes
     ]
@@ -43,21 +54,22 @@ def parts(scale: Scale) -> list[Trial]:
 
 def variants(scale: Scale) -> list[tuple[str, str, str]]:
     """List part, name and JSON of every change."""
-    stem = "imagenet" if scale == "small" else "small"
-    tau = 0.2 if scale == "small" else 0.5  # the base's own
+    amdim = pipelines.amdim(32)
+    flipped = Pipeline((HorizontalFlip(0.5), amdim.stages[-1]), evaluation=amdim.evaluation)
     found = [
-        ("views", "AMDIM's", pipelines.amdim(32)),
-        ("views", "MoCo's", pipelines.moco(SIDE[scale], evaluation=32)),
-        ("encoder", "ResNet-18", ResNet("resnet18", stem=stem)),  # type: ignore[arg-type]
-        ("extraction", "places of the last map", Compare.parse("(-1:-1)")),
+        ("views", "SimCLR's", pipelines.simclr(32)),
+        ("views", "MoCo's", pipelines.moco(32)),
+        ("views", "flips only", flipped),
+        ("encoder", "ResNet-18", RESNET18[scale]),
+        ("encoder", "narrow ResNet", NARROW[scale]),
+        ("extraction", "pooled", Pooled()),
+        ("extraction", "last only", Compare.parse("(-1:-1)")),
         ("extraction", "same level", Compare.parse("(k:k)")),
-        ("similarity", "cosine without a head", Cosine(tau=tau)),
+        ("similarity", "cosine", Cosine(tau=TAU)),
+        ("similarity", "projected cosine", ProjectedCosine(tau=TAU)),
         ("similarity", "bilinear", Bilinear()),
-        ("similarity", "scaled dot", ScaledDot(clip=20.0)),
-        ("similarity", "tau learned", ProjectedCosine(tau=tau, learn_tau=True)),
-        ("loss", "positive not below the line", NCE(denominator="negatives")),
+        ("loss", "no penalty", NCE()),
+        ("loss", "positive not below the line", Penalised(of=NCE(denominator="negatives"))),
         ("loss", "triplet", Triplet()),
     ]
-    if scale == "paper":
-        found.append(("encoder", "wide", WIDE[scale]))
     return [(part, name, text(made)) for part, name, made in found]

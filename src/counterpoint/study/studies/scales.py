@@ -1,11 +1,12 @@
-"""Two sizes of the same study: as the paper has it, and for two cores."""
+"""Two sizes of the same study: as the paper has it, and for two cores in an hour."""
 
 from typing import Literal
 
 from counterpoint.framework import codec
-from counterpoint.parts.encoders import AMDIMEncoder, ResNet
+from counterpoint.parts.encoders import AMDIMEncoder, NarrowResNet, ResNet, ThinResNet
 from counterpoint.parts.encoders.resnet import RESNETS
 from counterpoint.study.budget import Images
+from counterpoint.study.trial import Value
 
 Scale = Literal["paper", "small"]
 
@@ -15,25 +16,31 @@ EPOCH = 45_000  # images of CIFAR-10's training split, section 4 of the paper
 BUDGET = {
     # The paper gives hours, not epochs; 300 epochs are amdim-public's (train.py).
     "paper": Images(300 * EPOCH),
-    "small": Images(EPOCH),
+    "small": Images(EPOCH // 2),
+}
+TRAINING: dict[Scale, tuple[tuple[str, Value], ...]] = {
+    "paper": (),
+    "small": (("batch", 128),),  # the smaller of the -small recipes': half an epoch is 176 steps
 }
 SEEDS = {"paper": 3, "small": 3}  # the paper has one; three is the least that has a spread
 PROBES = {"paper": ("knn", "linear", "mlp"), "small": ("knn", "linear")}
 RATES = {
     # pytorch-lightning-bolts 0.2, the paper's code: 2e-4 x 2^-5 to 2^5 at 200 images.
     "paper": tuple(2e-4 * 256 / 200 * 2.0**power for power in range(-5, 6)),
-    "small": (3e-4, 1e-3, 3e-3),  # around those of the -small recipes
+    "small": (2e-3, 6e-3),  # around those of the -small recipes
 }
+LABELLED = {"paper": None, "small": 5_000}  # half of a small trial would be embedding
 
 WIDE = {
     # pytorch-lightning-bolts 0.2, CIFAR-10.
     "paper": AMDIMEncoder(width=320, rkhs=1280, depth=10),
-    "small": AMDIMEncoder(width=32, rkhs=256, depth=2),
+    "small": AMDIMEncoder(width=16, rkhs=128, depth=2),
 }
-TYPES = {
-    "paper": RESNETS,
-    "small": ("resnet18", "resnet34", "resnet50", "resnext50_32x4d"),  # three kinds of block
-}
+NARROW = NarrowResNet(widths=(32, 64, 128))
+"""The one encoder of table 3 at the small scale: half as wide as `small`."""
+THIN = {"resnet18": 16, "resnet34": 16, "resnet50": 8, "resnext50_32x4d": 8}
+"""Planes of the first stage, 64 in full: bottlenecks have four times as many channels."""
+TYPES = {"paper": RESNETS, "small": tuple(THIN)}
 
 
 def wide(scale: Scale) -> str:
@@ -42,12 +49,14 @@ def wide(scale: Scale) -> str:
 
 
 def resnet(name: str, scale: Scale) -> str:
-    """Give a ResNet as JSON; at the small scale its ImageNet stem makes it sixteen times cheaper.
+    """Give a ResNet as JSON; at the small scale a thin one, whose stem pools.
 
-    >>> resnet("resnet18", "small")
-    '{"name":"resnet18","part":"ResNet","stem":"imagenet"}'
+    >>> resnet("resnet50", "small")
+    '{"name":"resnet50","part":"ThinResNet","stem":"imagenet","width":8}'
     """
-    return text(ResNet(name, stem="imagenet" if scale == "small" else "small"))
+    if scale == "small":
+        return text(ThinResNet(name=name, width=THIN[name], stem="imagenet"))
+    return text(ResNet(name, stem="small"))
 
 
 def text(part: object) -> str:

@@ -1,13 +1,13 @@
 """Table 1 of the paper: how much a method depends on its encoder."""
 
-from pathlib import Path
-
 from counterpoint.study.studies.scales import (
     BUDGET,
     CIFAR10,
+    LABELLED,
     PROBES,
     RATES,
     SEEDS,
+    TRAINING,
     TYPES,
     Scale,
     resnet,
@@ -19,7 +19,7 @@ METHODS = {
     "paper": {"AMDIM": "amdim-paper", "CPC": "cpc-paper", "YADIM": "yadim"},
     "small": {"AMDIM": "amdim-small", "CPC": "cpc-small", "YADIM": "yadim-small"},
 }
-RELEASED = Path(__file__).with_name("as_released.py")
+RELEASED = "counterpoint/study/studies/as_released.py"
 
 
 def table1(scale: Scale) -> list[Trial]:
@@ -48,11 +48,13 @@ def _trial(scale: Scale, method: str, encoder: str, *, row: str, column: str) ->
         method=method,
         encoder=encoder,
         swaps=(("extraction", '{"part":"AsReleased"}'),) if released else (),
-        parts=str(RELEASED) if released else None,
+        parts=RELEASED if released else None,
         data=CIFAR10,
         budget=BUDGET[scale],
+        training=TRAINING[scale],
         rates=RATES[scale],
         probes=PROBES[scale],
+        labelled=LABELLED[scale],
         row=row,
         column=column,
     )

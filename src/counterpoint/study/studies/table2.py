@@ -1,7 +1,18 @@
 """Table 2 of the paper: how much a method depends on which feature maps it compares."""
 
 from counterpoint.methods.amdim import STRATEGIES
-from counterpoint.study.studies.scales import BUDGET, CIFAR10, PROBES, RATES, SEEDS, Scale
+from counterpoint.study.studies.scales import (
+    BUDGET,
+    CIFAR10,
+    LABELLED,
+    PROBES,
+    RATES,
+    SEEDS,
+    TRAINING,
+    WIDE,
+    Scale,
+    text,
+)
 from counterpoint.study.trial import Trial, seeds
 
 METHODS = {
@@ -16,11 +27,14 @@ def table2(scale: Scale) -> list[Trial]:
         Trial(
             name=f"table2 {row} {column}",
             method=method,
+            encoder=text(WIDE[scale]),
             swaps=(("extraction", strategy),),
             data=CIFAR10,
             budget=BUDGET[scale],
+            training=TRAINING[scale],
             rates=RATES[scale],
             probes=PROBES[scale],
+            labelled=LABELLED[scale],
             row=row,
             column=column,
         )

@@ -5,7 +5,18 @@ from typing import Literal
 
 from counterpoint.methods import SEVEN
 from counterpoint.study.budget import Images
-from counterpoint.study.studies.scales import BUDGET, CIFAR10, PROBES, RATES, SEEDS, Scale
+from counterpoint.study.studies.scales import (
+    BUDGET,
+    CIFAR10,
+    LABELLED,
+    NARROW,
+    PROBES,
+    RATES,
+    SEEDS,
+    TRAINING,
+    Scale,
+    text,
+)
 from counterpoint.study.trial import Trial, seeds
 
 NAMES = {
@@ -72,11 +83,13 @@ def table3(scale: Scale) -> list[Trial]:
 def _method(scale: Scale, name: str) -> Trial:
     return Trial(
         method=f"{name}-small" if scale == "small" else name,
-        encoder="small" if scale == "small" else None,
+        encoder=text(NARROW) if scale == "small" else None,
         data=CIFAR10,
         budget=BUDGET[scale],
+        training=TRAINING[scale],
         rates=() if name in NO_GRID else RATES[scale],
         probes=PROBES[scale],
+        labelled=LABELLED[scale],
         row=NAMES[name],
     )
 
@@ -85,7 +98,7 @@ def _mark(scale: Scale, kind: Literal["random", "supervised"]) -> Trial:
     """Give the encoder of a table without training, or trained by labels on SimCLR's views."""
     return replace(
         _method(scale, "simclr"),
-        encoder="small" if scale == "small" else "resnet50",
+        encoder=text(NARROW) if scale == "small" else "resnet50",
         kind=kind,
         rates=() if kind == "random" else RATES[scale],
         row="random weights" if kind == "random" else "supervised",

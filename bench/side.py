@@ -1,0 +1,134 @@
+"""One side of the comparison with peers, in a process of its own.
+
+It reads requests, one JSON object a line, and answers each with one: the time of every step, the
+most memory that this process ever held, and the accuracy of probes if asked for.
+"""
+
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+from rich.console import Console
+from torch import nn
+
+from bench.side_lightly import train as train_lightly
+from counterpoint.data import Source, Splits, cifar10
+from counterpoint.evaluation import Representation, evaluate
+from counterpoint.framework import Method, Model
+from counterpoint.framework.training import Training
+from counterpoint.methods import METHODS, training_of
+from counterpoint.parts.encoders import NarrowResNet, ResNet
+from counterpoint.pretraining import pretrain
+
+ENCODERS = {"resnet18": ResNet("resnet18"), "narrow": NarrowResNet(widths=(32, 64, 128))}
+LABELLED = 5_000
+IMAGE = (3, 32, 32)
+
+
+@dataclass(frozen=True)
+class Request:
+    """Train for `steps` of `batch`; `probe` asks for the accuracy afterwards."""
+
+    side: str
+    """lightly; lightly, our optimiser; ours, views of 32; or ours, views of 20."""
+    method: str
+    encoder: str
+    steps: int
+    batch: int
+    seed: int = 0
+    images: int | None = None
+    probe: bool = False
+
+
+class Clock(L.Callback):
+    """The end of each step."""
+
+    def __init__(self) -> None:
+        self.marks: list[float] = []
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        self.marks.append(time.perf_counter())
+
+
+def answer(request: Request, splits: Splits) -> dict[str, Any]:
+    source = splits.train
+    assert isinstance(source, Source)
+    if request.images is not None:
+        source = source.subset("some", torch.arange(request.images))
+    training = training_of(f"{request.method}-small")
+    training = replace(training, batch=request.batch, seed=request.seed)
+    run = _ours if request.side.startswith("ours") else _lightly
+    model, seconds = run(request, source, training)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found: dict[str, Any] = {"seconds": seconds, "peak_mb": peak}
+    if request.probe:
+        result = evaluate(Representation(model), splits.head(LABELLED), probes=("knn", "linear"))
+        found |= {probe.name: probe.test for probe in result.probes}
+    return found
+
+
+def _method(request: Request) -> Method:
+    method = METHODS[f"{request.method}-small"](ENCODERS[request.encoder], size=32)
+    if request.side == "ours, views of 20":
+        return method
+    # The same heads, and views of 32 pixels: what the peer computes.
+    return method.swap(views=METHODS[request.method](size=32).views)
+
+
+def _ours(request: Request, source: Source, training: Training) -> tuple[Model, list[float]]:
+    """Train through `pretrain`, as a user would."""
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        run = pretrain(
+            _method(request),
+            source,
+            out=Path(folder) / "run",
+            training=training,
+            steps=request.steps,
+            health=False,
+            console=Console(file=sys.stderr),
+            callbacks=[clock],
+        )
+    return run.model, [after - before for before, after in pairwise(clock.marks)]
+
+
+def _lightly(request: Request, source: Source, training: Training) -> tuple[Model, list[float]]:
+    """Train the encoder inside lightly's modules; around it is ours only for the probes."""
+    torch.manual_seed(training.seed)
+    model = METHODS["simclr"](ENCODERS[request.encoder], size=32).build(image=IMAGE)
+    backbone: Any = model.encoder.backbone  # type: ignore[union-attr]
+    backbone.to(memory_format=torch.contiguous_format)  # as torchvision gives it
+    resnet = request.encoder == "resnet18"  # which pools by itself
+    seconds = train_lightly(
+        request.method,
+        backbone if resnet else nn.Sequential(backbone, nn.AdaptiveAvgPool2d(1), nn.Flatten()),
+        512 if resnet else 128,
+        source.images,
+        training,
+        steps=request.steps,
+        workers=len(os.sched_getaffinity(0)),
+        ours="optimiser" in request.side,
+    )
+    return model, seconds[1:]
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    splits = cifar10(Path(os.environ["COUNTERPOINT_DATA"]) / "cifar10")
+    for line in sys.stdin:
+        print(json.dumps(answer(Request(**json.loads(line)), splits)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
