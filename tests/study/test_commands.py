@@ -55,6 +55,9 @@ def test_a_study_of_ones_own_and_its_table(data, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == said.out
     main(["table", "results", "--format", "svg", "--out", "table.svg"])
     assert (tmp_path / "table.svg").read_text().startswith("<svg")
+    main(["table", "results", "--format", "json", "--out", "all.json"])
+    main(["table", "all.json"])
+    assert capsys.readouterr().out == said.out
 
 
 def test_ctrl_c_stops_and_the_same_command_goes_on(data, tmp_path):

@@ -24,6 +24,7 @@ from counterpoint.study.ray_runner import run_ray  # noqa: E402
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, of its start and of nodes that die
 ]
+COUNTERPOINT = Path(sys.executable).parent / "counterpoint"
 OWN = Path(__file__).with_name("crashing.py")
 
 
@@ -123,7 +124,7 @@ def test_the_command_runs_on_a_cluster(data, tmp_path, cluster):
     file.write_text(
         "from study.trials import tiny\n\n\ndef study():\n    return [tiny(0), tiny(1)]\n"
     )
-    command = [sys.executable, "-m", "counterpoint", "study", str(file), "--runner", "ray"]
+    command = [COUNTERPOINT, "study", str(file), "--runner", "ray"]
     done = subprocess.run(
         [*command, "--address", cluster.address, "--out", str(tmp_path / "out")],
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},

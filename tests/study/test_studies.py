@@ -65,7 +65,7 @@ def test_every_small_trial_takes_a_step(name):
 def test_the_studies_have_the_cells_of_the_paper():
     one, two, three = (trials_of(f"table{n}", "small") for n in (1, 2, 3))
     assert len({t.column for t in one}) == 5
-    assert {t.row for t in one} == {"AMDIM", "CPC", "YADIM", "AMDIM as released"}
+    assert {t.row for t in one} == {"random weights", "AMDIM", "CPC", "YADIM", "AMDIM as released"}
     assert len({(t.row, t.column) for t in two}) == 8
     rows = {t.row for t in three}
     assert len(rows) == 9

@@ -9,17 +9,19 @@ def table_command(
     *,
     figure: str = "linear",
     compare: Literal["column", "row"] = "column",
-    format: Literal["markdown", "latex", "csv", "svg"] = "markdown",  # noqa: A002 (the word people know)
+    format: Literal["markdown", "latex", "csv", "svg", "json"] = "markdown",  # noqa: A002 (the word people know)
     cost: Literal["none", "flops", "seconds"] = "flops",
     out: str | None = None,
 ) -> None:
     """Make a table of a study's results: mean and spread over seeds, what differs, what it took.
 
     Args:
-        folder: Folder of the results, here or anywhere fsspec reaches.
+        folder: Folder of the results, or a file that --format json made of one, here or anywhere
+            fsspec reaches.
         figure: knn, linear or mlp, as far as the trials have it.
         compare: Whether the cells of a column or of a row are compared with each other.
-        format: markdown, latex (booktabs), csv with all digits, or svg, a figure.
+        format: markdown, latex (booktabs), csv with all digits, svg, a figure, or json, all results
+            in one file.
         cost: What stands in brackets behind each figure of a markdown or latex table.
         out: File to write; printed if not given.
     """
@@ -27,19 +29,19 @@ def table_command(
 
     from counterpoint.study import figure as drawing
     from counterpoint.study import writing
-    from counterpoint.study.storing import Store
+    from counterpoint.study.bundling import bundled, read
     from counterpoint.study.table import tabulate
 
-    store = Store(folder)
-    found = store.every()
-    if not found:
+    outcomes, planned = read(folder)
+    if not outcomes:
         raise ValueError(f"study: {folder} holds no outcomes; counterpoint study --out writes them")
-    table = tabulate(found, planned=store.planned(), figure=figure, compare=compare)
+    table = tabulate(outcomes, planned=planned, figure=figure, compare=compare)
     text = {
         "markdown": lambda: writing.markdown(table, cost=cost),
         "latex": lambda: writing.latex(table, cost=cost),
         "csv": lambda: writing.as_csv(table),
         "svg": lambda: drawing.svg(table),
+        "json": lambda: bundled((outcomes, planned)),
     }[format]()
     if out is None:
         sys.stdout.write(text)

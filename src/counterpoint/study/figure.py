@@ -5,11 +5,14 @@ from counterpoint.report.markup import Attributes, Html, el
 from counterpoint.study.table import Cell, Table
 
 COLOURS = ("#0b5394", "#b45f06", "#38761d", "#741b47", "#666666", "#990000", "#134f5c", "#7f6000")
-WIDTH, LEFT, TOP, LINE, GAP, BELOW = 640.0, 170.0, 12.0, 17.0, 9.0, 44.0
+WIDTH, LEFT, TOP, LINE, GAP, BELOW = 640.0, 200.0, 12.0, 17.0, 9.0, 44.0
 
 
 def svg(table: Table) -> str:
-    """Draw rows below each other, and in each a line for every column that was run."""
+    """Draw rows below each other, and in each a line for every column that was run.
+
+    Where there is one column, a line is marked with its figure instead of the column's name.
+    """
     height = TOP + BELOW + sum(_lines(table, row) * LINE + GAP for row in table.rows)
     levels = [level for cell in table.cells.values() for level in _ends(cell)]
     x = scale(levels, LEFT, WIDTH - 110)
@@ -37,7 +40,8 @@ def _row(table: Table, row: str, top: float, x: Scale) -> Html:
             continue
         middle = top + LINE * (line + 0.5)
         drawn.extend(_mark(cell, x, middle, COLOURS[place % len(COLOURS)]))
-        drawn.append(_text(WIDTH - 104, middle + 4, column + "*" * cell.behind))
+        words = column if len(table.columns) > 1 else f"{100 * cell.mean:.1f}"
+        drawn.append(_text(WIDTH - 104, middle + 4, words + "*" * cell.behind))
         line += 1
     return el("g", {}, *drawn)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from torch import Tensor, nn
-from torchvision.models.resnet import BasicBlock
+from torchvision.models.resnet import BasicBlock, Bottleneck
 
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Maps, Shape
@@ -45,7 +45,7 @@ class NarrowResNet:
             stride = 1 if number == 1 else 2
             modules[f"layer{number}"] = _stage(before, after, stride, self.blocks[number - 1])
         backbone = nn.Sequential(modules)
-        _initialise(backbone)
+        initialise(backbone)
         return FeatureMaps(backbone, layers)
 
 
@@ -59,13 +59,15 @@ def layers(backbone: nn.Module, view: Tensor) -> Maps:
     return tuple(maps)
 
 
-def _initialise(backbone: nn.Module) -> None:
+def initialise(backbone: nn.Module) -> None:
     """Start convolutions as torchvision does, and every block as its shortcut."""
     for module in backbone.modules():
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
         if isinstance(module, BasicBlock):  # Goyal et al. 2017, section 5.1
             nn.init.zeros_(module.bn2.weight)
+        if isinstance(module, Bottleneck):
+            nn.init.zeros_(module.bn3.weight)
 
 
 def _stage(before: int, after: int, stride: int, blocks: int) -> nn.Sequential:

@@ -10,7 +10,7 @@ from torchvision.models.resnet import BasicBlock, Bottleneck
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Shape
 from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_count
-from counterpoint.parts.encoders.narrow import layers
+from counterpoint.parts.encoders.narrow import initialise, layers
 
 FULL = 64  # planes of the first stage of every ResNet (He et al. 2016, table 1)
 WIDTHS = (4, 8, 16, 32, 64)
@@ -45,7 +45,8 @@ STEMS = {"small": (3, 1, 1), "imagenet": (7, 2, 3)}
 class ThinResNet:
     """A ResNet with the blocks and depth of its type and `width` planes where it has 64.
 
-    A grouped convolution keeps the channels of a group and has fewer groups.
+    A grouped convolution keeps the channels of a group and has fewer groups. Every block starts as
+    its shortcut, as in `NarrowResNet`: a deep one needs that in short runs (decision 0016).
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
@@ -76,9 +77,7 @@ class ThinResNet:
             modules[f"layer{number + 1}"] = _stage(kind, before, self.width, number)
             before = self.width * 2**number * kind.block.expansion
         backbone = nn.Sequential(modules)
-        for module in backbone.modules():  # as torchvision starts them
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        initialise(backbone)
         return FeatureMaps(backbone, layers)
 
 

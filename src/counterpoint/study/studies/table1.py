@@ -1,5 +1,7 @@
 """Table 1 of the paper: how much a method depends on its encoder."""
 
+from dataclasses import replace
+
 from counterpoint.study.studies.scales import (
     BUDGET,
     CIFAR10,
@@ -25,8 +27,8 @@ RELEASED = "counterpoint/study/studies/as_released.py"
 def table1(scale: Scale) -> list[Trial]:
     """Give AMDIM, CPC and YADIM on the wide encoder and on ResNets, at equal images seen.
 
-    One more row is AMDIM as the paper's code was released, on the ResNets, where it pairs an
-    anchor with features of other images (`as_released.py`).
+    Two more rows: each encoder with random weights; and AMDIM as the paper's code was released, on
+    the ResNets, where it pairs an anchor with features of other images (`as_released.py`).
     """
     encoders = {"wide": wide(scale)} | {name: resnet(name, scale) for name in TYPES[scale]}
     trials = [
@@ -34,11 +36,19 @@ def table1(scale: Scale) -> list[Trial]:
         for row, method in METHODS[scale].items()
         for column, encoder in encoders.items()
     ]
+    untrained = [
+        replace(
+            _trial(scale, METHODS[scale]["AMDIM"], encoder, row="random weights", column=column),
+            kind="random",
+            rates=(),
+        )
+        for column, encoder in encoders.items()
+    ]
     released = [
         _trial(scale, METHODS[scale]["AMDIM"], encoders[name], row="AMDIM as released", column=name)
         for name in TYPES[scale]
     ]
-    return [one for trial in [*trials, *released] for one in seeds(trial, SEEDS[scale])]
+    return [one for trial in [*untrained, *trials, *released] for one in seeds(trial, SEEDS[scale])]
 
 
 def _trial(scale: Scale, method: str, encoder: str, *, row: str, column: str) -> Trial:
