@@ -60,25 +60,36 @@ def test_a_study_of_ones_own_and_its_table(data, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == said.out
 
 
-def test_ctrl_c_stops_and_the_same_command_goes_on(data, tmp_path):
+def ctrl_c(job):
+    os.killpg(job.pid, signal.SIGINT)  # a terminal tells the whole group
+
+
+def preempt(job):
+    job.terminate()  # a cluster may tell only the process that it started
+
+
+@pytest.mark.parametrize(("stop", "code"), [(ctrl_c, 130), (preempt, 143)])
+def test_a_study_that_is_stopped_stops_its_trials(data, tmp_path, stop, code):
     long = MINE.replace("Images(64)", "Images(32 * 4000)").replace("        2,\n", "        1,\n")
     (tmp_path / "mine.py").write_text(long)
-    code = "from counterpoint.cli import main; main(['study', 'mine.py', '--out', 'results'])"
+    typed = "from counterpoint.cli import main; main(['study', 'mine.py', '--out', 'results'])"
     job = subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", typed],
         cwd=tmp_path,
         env=os.environ | {"COUNTERPOINT_DATA": str(data)},
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # its own group, which Ctrl-C reaches as a whole
+        start_new_session=True,  # a group of its own
     )
     limit = time.monotonic() + 200
     while not list(tmp_path.glob("results/*/run/metrics.csv")) and time.monotonic() < limit:
         time.sleep(0.1)
-    os.killpg(job.pid, signal.SIGINT)
+    stop(job)
     said = job.communicate(timeout=100)[1]
-    assert job.returncode == 130, said
-    assert "goes on" in said
+    assert job.returncode == code, said
+    assert "goes on" in said or code == 143
+    with pytest.raises(ProcessLookupError):
+        os.killpg(job.pid, 0)  # nobody is left
     assert list(tmp_path.glob("results/*/run/checkpoints/step-*"))
     assert [len(f.read_text().splitlines()) for f in tmp_path.glob("results/*/attempts")] == [1]
 

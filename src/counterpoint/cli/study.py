@@ -1,5 +1,6 @@
 """counterpoint study."""
 
+import signal
 import sys
 from typing import TYPE_CHECKING, Literal
 
@@ -90,10 +91,13 @@ def study_command(
         outcomes = run_local(
             trials, store, cpus=cpus, at_once=at_once, retries=retries, tell=progress.tell
         )
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         _watch(outcomes, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command goes on") from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
     _say_table(store, figure, compare)
     if progress.count("failed"):
         sys.exit(1)

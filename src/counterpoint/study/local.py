@@ -15,8 +15,9 @@ from counterpoint.study.running import run_trial
 from counterpoint.study.storing import Store
 from counterpoint.study.trial import Trial
 
-STOPPED = (128 + signal.SIGINT, -signal.SIGINT)
-"""How a process ends that Ctrl-C reached too: it is not tried again."""
+ASKED = (signal.SIGINT, signal.SIGTERM)
+STOPPED = {code for number in ASKED for code in (128 + number, -number)}
+"""How a process ends that was asked to stop: it is not tried again."""
 
 
 def run_here(
@@ -40,20 +41,26 @@ def run_local(
     """Run each trial in a process of its own, `at_once` of them; outcomes come as they are ready.
 
     What one of them does, to its memory or to the interpreter, the others do not notice. As many
-    run at once as have `cpus` cores each.
+    run at once as have `cpus` cores each. When the caller stops, so do they, with a checkpoint.
     """
     todo = not_done(trials, store, tell)
     most = at_once or max(1, len(os.sched_getaffinity(0)) // cpus)
     pool = ThreadPoolExecutor(max_workers=most)
+    running: set[subprocess.Popen[str]] = set()
     try:
         futures = [
-            pool.submit(attempt, t, store, _Process(t, store, cpus), retries=retries, tell=tell)
+            pool.submit(
+                attempt, t, store, _Process(t, store, cpus, running), retries=retries, tell=tell
+            )
             for t in todo
         ]
         for future in as_completed(futures):
             yield future.result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in tuple(running):
+            process.terminate()
+        pool.shutdown(wait=True)
 
 
 def not_done(trials: Sequence[Trial], store: Store, tell: Tell) -> list[Trial]:
@@ -71,23 +78,27 @@ def not_done(trials: Sequence[Trial], store: Store, tell: Tell) -> list[Trial]:
 class _Process:
     """A trial as a call that starts a process and waits for it."""
 
-    def __init__(self, trial: Trial, store: Store, cpus: int) -> None:
-        self.trial, self.store, self.cpus = trial, store, cpus
+    def __init__(
+        self, trial: Trial, store: Store, cpus: int, running: set[subprocess.Popen[str]]
+    ) -> None:
+        self.trial, self.store, self.cpus, self.running = trial, store, cpus, running
 
     def __call__(self) -> Outcome:
-        done = subprocess.run(  # noqa: S603 (this interpreter, on a module of ours)
+        process = subprocess.Popen(  # noqa: S603 (this interpreter, on a module of ours)
             [sys.executable, "-m", "counterpoint.study.worker", self.store.root, str(self.cpus)],
-            input=self.trial.to_json(),
             env=os.environ | {"OMP_NUM_THREADS": str(self.cpus)},
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
+        self.running.add(process)
+        said = process.communicate(self.trial.to_json())[1]
+        self.running.discard(process)
         found = self.store.find(self.trial)
-        if found is None and done.returncode in STOPPED:
+        if found is None and process.returncode in STOPPED:
             raise KeyboardInterrupt
         if found is None:
-            last = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-            raise TrialFailed(f"process ended with {done.returncode}: {last[0]}")
+            last = said.strip().splitlines()[-1:] or ["it said nothing"]
+            raise TrialFailed(f"process ended with {process.returncode}: {last[0]}")
         return found
