@@ -80,7 +80,7 @@ def test_what_was_planned_and_not_run_stays_empty():
 
 def test_the_four_forms():
     table = tabulate(SOME)
-    assert "| AMDIM | **61.0** ± 1.4 [2] |  |" in markdown(table)
+    assert "| AMDIM | **61.0** ± 1.4 [2,000] |  |" in markdown(table)
     assert "50.0 ± 0.0*" in markdown(table, cost="none")
     assert r"resnet\_18" in latex(table)
     assert r"\textbf{61.0} $\pm$ 1.4 &  \\" in latex(table)

@@ -55,7 +55,7 @@ def note(table: Table, cost: Costs) -> str:
         f"Bold: the best of its {table.compare}. *: behind the best, p < 0.05 by a bootstrap.",
     ]
     if cost == "flops":
-        words.append("In brackets: floating-point operations of training, all seeds, in 10^15.")
+        words.append("In brackets: floating-point operations of training, all seeds, in 10^12.")
     if cost == "seconds":
         words.append("In brackets: minutes, all seeds, as measured where it ran.")
     if table.failed:
@@ -66,12 +66,15 @@ def note(table: Table, cost: Costs) -> str:
 def spent(cell: Cell, cost: Costs) -> str:
     """Write what a cell took.
 
-    >>> spent(Cell(values=(0.5,), flops=2.5e15, images=10, seconds=90.0), "flops")
+    >>> spent(Cell(values=(0.5,), flops=2.5e12, images=10, seconds=90.0), "flops")
     '2.5'
     """
-    return {"none": "", "flops": f"{cell.flops / 1e15:.3g}", "seconds": f"{cell.seconds / 60:.1f}"}[
-        cost
-    ]
+    if cost == "none":
+        return ""
+    if cost == "seconds":
+        return f"{cell.seconds / 60:.1f}"
+    figure = cell.flops / 1e12
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 
 def _markdown(cell: Cell | None, cost: Costs) -> str:
