@@ -54,8 +54,8 @@ class ThinResNet:
     name: str = "resnet18"
     width: int = 16
     stem: Literal["small", "imagenet"] = "small"
-    """small: 3x3 convolution, no pooling; imagenet: 7x7 with stride 2, then max-pooling, which is
-    about ten times cheaper."""
+    """small: 3x3 convolution, no pooling; imagenet: 7x7 with stride 2, then max-pooling, which
+    leaves a sixteenth of the places."""
 
     def __post_init__(self) -> None:
         if self.name not in TYPES:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from counterpoint.framework import codec
+from counterpoint.framework import Encoder, codec
 from counterpoint.parts.encoders import AMDIMEncoder, NarrowResNet, ResNet, ThinResNet
 from counterpoint.parts.encoders.resnet import RESNETS
 from counterpoint.study.budget import Images
@@ -43,20 +43,15 @@ THIN = {"resnet18": 16, "resnet34": 16, "resnet50": 8, "resnext50_32x4d": 8}
 TYPES = {"paper": RESNETS, "small": tuple(THIN)}
 
 
-def wide(scale: Scale) -> str:
-    """Give AMDIM's wide encoder as JSON."""
-    return text(WIDE[scale])
-
-
-def resnet(name: str, scale: Scale) -> str:
-    """Give a ResNet as JSON; at the small scale a thin one, whose stem pools.
+def resnet(name: str, scale: Scale) -> Encoder:
+    """Give a ResNet; at the small scale a thin one, whose stem pools.
 
     >>> resnet("resnet50", "small")
-    '{"name":"resnet50","part":"ThinResNet","stem":"imagenet","width":8}'
+    ThinResNet(name='resnet50', width=8, stem='imagenet')
     """
     if scale == "small":
-        return text(ThinResNet(name=name, width=THIN[name], stem="imagenet"))
-    return text(ResNet(name, stem="small"))
+        return ThinResNet(name=name, width=THIN[name], stem="imagenet")
+    return ResNet(name, stem="small")
 
 
 def text(part: object) -> str:

@@ -11,9 +11,10 @@ from counterpoint.study.studies.scales import (
     SEEDS,
     TRAINING,
     TYPES,
+    WIDE,
     Scale,
     resnet,
-    wide,
+    text,
 )
 from counterpoint.study.trial import Trial, seeds
 
@@ -30,7 +31,9 @@ def table1(scale: Scale) -> list[Trial]:
     Two more rows: each encoder with random weights; and AMDIM as the paper's code was released, on
     the ResNets, where it pairs an anchor with features of other images (`as_released.py`).
     """
-    encoders = {"wide": wide(scale)} | {name: resnet(name, scale) for name in TYPES[scale]}
+    encoders = {"wide": text(WIDE[scale])} | {
+        name: text(resnet(name, scale)) for name in TYPES[scale]
+    }
     trials = [
         _trial(scale, method, encoder, row=row, column=column)
         for row, method in METHODS[scale].items()
