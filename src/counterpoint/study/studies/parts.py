@@ -1,24 +1,13 @@
 """One method, each of its five parts changed alone."""
 
+from dataclasses import replace
+
 from counterpoint.parts.encoders import NarrowResNet
 from counterpoint.parts.extraction import Compare, Pooled
 from counterpoint.parts.losses import NCE, Penalised, Triplet
 from counterpoint.parts.similarity import Bilinear, Cosine, ProjectedCosine
 from counterpoint.parts.views import HorizontalFlip, Pipeline, pipelines
-from counterpoint.study.studies.scales import (
-    BUDGET,
-    CIFAR10,
-    LABELLED,
-    NARROW,
-    PROBES,
-    RATES,
-    SEEDS,
-    TRAINING,
-    WIDE,
-    Scale,
-    resnet,
-    text,
-)
+from counterpoint.study.studies.scales import NARROW, SEEDS, WIDE, Scale, resnet, text, trial
 from counterpoint.study.trial import Trial, seeds
 
 BASE = {"paper": "amdim", "small": "amdim-small"}
@@ -29,24 +18,9 @@ TAU = 0.2  # of MoCo v2 (Chen et al. 2020b) and simclr-small
 def parts(scale: Scale) -> list[Trial]:
     """Give AMDIM as it is, and with one part of another kind, at equal images seen."""
     changes = [("as it is", ()), *((f"{p}: {n}", ((p, t),)) for p, n, t in variants(scale))]
-    trials = [
-        Trial(
-            name=f"parts {row}",
-            method=BASE[scale],
-            encoder=text(WIDE[scale]),
-            swaps=swaps,
-            data=CIFAR10,
-            budget=BUDGET[scale],
-            training=TRAINING[scale],
-            rates=RATES[scale],
-            probes=PROBES[scale],
-            labelled=LABELLED[scale],
-            row=row,
-            column="AMDIM",
-        )
-        for row, swaps in changes
-    ]
-    return [one for trial in trials for one in seeds(trial, SEEDS[scale])]
+    base = replace(trial(scale, BASE[scale]), encoder=text(WIDE[scale]), column="AMDIM")
+    trials = [replace(base, name=f"parts {row}", swaps=swaps, row=row) for row, swaps in changes]
+    return [one for cell in trials for one in seeds(cell, SEEDS[scale])]
 
 
 def variants(scale: Scale) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from counterpoint.framework import Encoder, codec
 from counterpoint.parts.encoders import AMDIMEncoder, NarrowResNet, ResNet, ThinResNet
 from counterpoint.parts.encoders.resnet import RESNETS
 from counterpoint.study.budget import Images
-from counterpoint.study.trial import Value
+from counterpoint.study.trial import Trial, Value
 
 Scale = Literal["paper", "small"]
 
@@ -41,6 +41,23 @@ NARROW = NarrowResNet(widths=(32, 64, 128))
 THIN = {"resnet18": 16, "resnet34": 16, "resnet50": 8, "resnext50_32x4d": 8}
 """Planes of the first stage, 64 in full: bottlenecks have four times as many channels."""
 TYPES = {"paper": RESNETS, "small": tuple(THIN)}
+
+
+def trial(scale: Scale, method: str) -> Trial:
+    """Give what all trials of a scale have in common.
+
+    >>> trial("small", "simclr-small").budget
+    Images(count=22500)
+    """
+    return Trial(
+        method=method,
+        data=CIFAR10,
+        budget=BUDGET[scale],
+        training=TRAINING[scale],
+        rates=RATES[scale],
+        probes=PROBES[scale],
+        labelled=LABELLED[scale],
+    )
 
 
 def resnet(name: str, scale: Scale) -> Encoder:

@@ -2,20 +2,7 @@
 
 from dataclasses import replace
 
-from counterpoint.study.studies.scales import (
-    BUDGET,
-    CIFAR10,
-    LABELLED,
-    PROBES,
-    RATES,
-    SEEDS,
-    TRAINING,
-    TYPES,
-    WIDE,
-    Scale,
-    resnet,
-    text,
-)
+from counterpoint.study.studies.scales import SEEDS, TYPES, WIDE, Scale, resnet, text, trial
 from counterpoint.study.trial import Trial, seeds
 
 METHODS = {
@@ -34,40 +21,21 @@ def table1(scale: Scale) -> list[Trial]:
     encoders = {"wide": text(WIDE[scale])} | {
         name: text(resnet(name, scale)) for name in TYPES[scale]
     }
-    trials = [
-        _trial(scale, method, encoder, row=row, column=column)
-        for row, method in METHODS[scale].items()
+    methods = {row: trial(scale, method) for row, method in METHODS[scale].items()}
+    amdim = methods["AMDIM"]
+    rows = {"random weights": replace(amdim, kind="random", rates=())} | methods
+    cells = [
+        _cell(base, row, column, encoder)
+        for row, base in rows.items()
         for column, encoder in encoders.items()
     ]
-    untrained = [
-        replace(
-            _trial(scale, METHODS[scale]["AMDIM"], encoder, row="random weights", column=column),
-            kind="random",
-            rates=(),
-        )
-        for column, encoder in encoders.items()
-    ]
-    released = [
-        _trial(scale, METHODS[scale]["AMDIM"], encoders[name], row="AMDIM as released", column=name)
-        for name in TYPES[scale]
-    ]
-    return [one for trial in [*untrained, *trials, *released] for one in seeds(trial, SEEDS[scale])]
+    # On the wide encoder channel counts are equal, and the released code has no defect.
+    defect = ("extraction", '{"part":"AsReleased"}')
+    released = replace(amdim, swaps=(defect,), parts=RELEASED)
+    cells += [_cell(released, "AMDIM as released", name, encoders[name]) for name in TYPES[scale]]
+    return [one for cell in cells for one in seeds(cell, SEEDS[scale])]
 
 
-def _trial(scale: Scale, method: str, encoder: str, *, row: str, column: str) -> Trial:
-    released = row == "AMDIM as released"
-    return Trial(
-        name=f"table1 {row} {column}",
-        method=method,
-        encoder=encoder,
-        swaps=(("extraction", '{"part":"AsReleased"}'),) if released else (),
-        parts=RELEASED if released else None,
-        data=CIFAR10,
-        budget=BUDGET[scale],
-        training=TRAINING[scale],
-        rates=RATES[scale],
-        probes=PROBES[scale],
-        labelled=LABELLED[scale],
-        row=row,
-        column=column,
-    )
+def _cell(base: Trial, row: str, column: str, encoder: str) -> Trial:
+    name = f"table1 {row} {column}"
+    return replace(base, name=name, encoder=encoder, row=row, column=column)

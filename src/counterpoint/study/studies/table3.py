@@ -8,14 +8,12 @@ from counterpoint.study.budget import Images
 from counterpoint.study.studies.scales import (
     BUDGET,
     CIFAR10,
-    LABELLED,
     NARROW,
-    PROBES,
     RATES,
     SEEDS,
-    TRAINING,
     Scale,
     text,
+    trial,
 )
 from counterpoint.study.trial import Trial, seeds
 
@@ -65,31 +63,26 @@ def table3(scale: Scale) -> list[Trial]:
         *(_method(scale, name) for name in SEVEN),
         _mark(scale, "supervised"),
     ]
-    trials = [
+    cells = [
         replace(
-            trial,
-            name=f"table3 {trial.row} {place.name}",
+            row,
+            name=f"table3 {row.row} {place.name}",
             data=place.data,
             size=place.size,
             budget=place.budget,
             column=place.name,
         )
-        for trial in rows
+        for row in rows
         for place in PLACES[scale]
     ]
-    return [one for trial in trials for one in seeds(trial, SEEDS[scale])]
+    return [one for cell in cells for one in seeds(cell, SEEDS[scale])]
 
 
 def _method(scale: Scale, name: str) -> Trial:
-    return Trial(
-        method=f"{name}-small" if scale == "small" else name,
+    return replace(
+        trial(scale, f"{name}-small" if scale == "small" else name),
         encoder=text(NARROW) if scale == "small" else None,
-        data=CIFAR10,
-        budget=BUDGET[scale],
-        training=TRAINING[scale],
         rates=() if name in NO_GRID else RATES[scale],
-        probes=PROBES[scale],
-        labelled=LABELLED[scale],
         row=NAMES[name],
     )
 
