@@ -9,19 +9,18 @@ import os
 import resource
 import sys
 import tempfile
-import time
 import warnings
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import lightning as L
 import torch
 from rich.console import Console
 from torch import nn
 
 from bench.side_lightly import train as train_lightly
+from bench.step import Clock
 from counterpoint.data import Source, Splits, cifar10
 from counterpoint.evaluation import Representation, evaluate
 from counterpoint.framework import Method, Model
@@ -48,16 +47,6 @@ class Request:
     seed: int = 0
     images: int | None = None
     probe: bool = False
-
-
-class Clock(L.Callback):
-    """The end of each step."""
-
-    def __init__(self) -> None:
-        self.marks: list[float] = []
-
-    def on_train_batch_end(self, *_: Any) -> None:
-        self.marks.append(time.perf_counter())
 
 
 def answer(request: Request, splits: Splits) -> dict[str, Any]:

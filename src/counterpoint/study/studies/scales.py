@@ -47,7 +47,7 @@ def trial(scale: Scale, method: str) -> Trial:
     """Give what all trials of a scale have in common.
 
     >>> trial("small", "simclr-small").budget
-    Images(count=22500)
+    Images(n=22500)
     """
     return Trial(
         method=method,
