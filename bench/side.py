@@ -10,7 +10,7 @@ import resource
 import sys
 import tempfile
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,11 @@ class Request:
     seed: int = 0
     images: int | None = None
     probe: bool = False
+    threads: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
 
 
 def answer(request: Request, splits: Splits) -> dict[str, Any]:
+    torch.set_num_threads(request.threads)
     source = splits.train
     assert isinstance(source, Source)
     if request.images is not None:
@@ -105,7 +107,7 @@ def _lightly(request: Request, source: Source, training: Training) -> tuple[Mode
         source.images,
         training,
         steps=request.steps,
-        workers=len(os.sched_getaffinity(0)),
+        workers=request.threads,
         ours="optimiser" in request.side,
     )
     return model, seconds[1:]
@@ -113,7 +115,6 @@ def _lightly(request: Request, source: Source, training: Training) -> tuple[Mode
 
 def main() -> None:
     warnings.filterwarnings("ignore")
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
     splits = cifar10(Path(os.environ["COUNTERPOINT_DATA"]) / "cifar10")
     for line in sys.stdin:
         print(json.dumps(answer(Request(**json.loads(line)), splits)), flush=True)
