@@ -11,7 +11,7 @@ from counterpoint.study.trial import Trial
 from counterpoint.study.writing import markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
-STUDIES = ("table1", "table2", "table3")
+STUDIES = ("table1", "table2", "table3", "parts")
 
 
 @pytest.mark.parametrize("name", STUDIES)
