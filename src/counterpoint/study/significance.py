@@ -7,7 +7,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 RESAMPLES = 10_000  # our choice: a p of 0.05 is then known to 0.002
-CHUNK = 500  # resamples at a time
 
 
 def paired_over_images(
@@ -30,11 +29,7 @@ def paired_over_images(
     """
     apart = (one - other).double()
     generator = torch.Generator().manual_seed(seed)
-    means = []
-    for _ in range(RESAMPLES // CHUNK):
-        drawn = torch.randint(len(apart), (CHUNK, len(apart)), generator=generator)
-        means.append(apart[drawn].mean(dim=1))
-    return _two_sided(torch.cat(means))
+    return _two_sided(_means_of_draws(apart, generator))
 
 
 def over_seeds(one: Sequence[float], other: Sequence[float], *, seed: int = 0) -> float | None:
@@ -55,6 +50,23 @@ def over_seeds(one: Sequence[float], other: Sequence[float], *, seed: int = 0) -
         drawn = torch.randint(len(values), (RESAMPLES, len(values)), generator=generator)
         means.append(torch.tensor(values, dtype=torch.float64)[drawn].mean(dim=1))
     return _two_sided(means[0] - means[1])
+
+
+def _means_of_draws(values: Float[Tensor, " n"], generator: torch.Generator) -> Tensor:
+    """Draw n of n values with replacement, many times, and give the mean of each draw.
+
+    Images that were right or wrong differ by few values: how often each is drawn is multinomial,
+    so that one binomial a value does for all images that have it, in place of one number an image.
+    """
+    kinds, counts = values.unique(return_counts=True)
+    left = torch.full((RESAMPLES,), float(len(values)), dtype=torch.float64)
+    total = torch.zeros_like(left)
+    for place in range(len(kinds)):
+        share = counts[place] / counts[place:].sum()  # 1 at the last
+        drawn = torch.binomial(left, share.double().expand_as(left), generator=generator)
+        total += drawn * kinds[place]
+        left -= drawn
+    return total / len(values)
 
 
 def _two_sided(apart: Tensor) -> float:
