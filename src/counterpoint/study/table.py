@@ -9,7 +9,7 @@ import torch
 
 from counterpoint.evaluation.scores import from_bitmap
 from counterpoint.study.outcome import Outcome
-from counterpoint.study.significance import over_seeds, paired_over_images
+from counterpoint.study.significance import over_seeds, paired
 from counterpoint.study.trial import Trial
 
 LEVEL = 0.05
@@ -136,7 +136,7 @@ def _chance(one: Sequence[Outcome], best: Sequence[Outcome], figure: str) -> flo
             torch.stack([from_bitmap(o.right[figure], count=o.tested).double() for o in some])
             for some in (one, best)
         ]
-        return paired_over_images(shares[0].mean(dim=0), shares[1].mean(dim=0))
+        return paired(*shares)
     return over_seeds(*([o.figures[figure] for o in some] for some in (one, best)))
 
 
