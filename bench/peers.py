@@ -27,6 +27,8 @@ METHODS = ("simclr", "byol")
 OURS, RECIPE = "ours, views of 32", "ours, views of 20"
 THEIRS = ("lightly", "lightly, our optimiser")
 SIDES = (*THEIRS, OURS, RECIPE)
+BOUND = "encoder alone, 32"
+"""Only the convolutions, forward and backward: what views, heads and loss come on top of."""
 
 
 class Side:
@@ -81,9 +83,9 @@ def held_mb(pid: int) -> float:
 
 def speed(method: str, *, rounds: int, steps: int, batch: int) -> dict[str, float]:
     """Measure images a second and memory of each side, in turns."""
-    sides = {name: Side() for name in SIDES}
-    times: dict[str, list[float]] = {name: [] for name in SIDES}
-    peaks = dict.fromkeys(SIDES, 0.0)
+    sides = {name: Side() for name in (*SIDES, BOUND)}
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    peaks = dict.fromkeys(sides, 0.0)
     for _ in range(rounds):
         for name, side in sides.items():
             found = side.ask(
@@ -103,8 +105,8 @@ def speed(method: str, *, rounds: int, steps: int, batch: int) -> dict[str, floa
     for side in sides.values():
         side.end()
     whole = {f"{method}, {n}: peak MB with workers": side.peak_mb for n, side in sides.items()}
-    each = {f"{method}, {n}: images/s": batch / statistics.median(times[n]) for n in SIDES}
-    return each | {f"{method}, {n}: peak MB": peaks[n] for n in SIDES} | whole
+    each = {f"{method}, {n}: images/s": batch / statistics.median(times[n]) for n in sides}
+    return each | {f"{method}, {n}: peak MB": peaks[n] for n in sides} | whole
 
 
 def accuracy(method: str, *, seeds: int, images: int, batch: int) -> dict[str, list[float]]:
