@@ -10,18 +10,15 @@ and schedule that ours has. Bars of time and memory are against its example.
 """
 
 import argparse
-import json
 import os
 import statistics
-import subprocess
 import sys
-import threading
-import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
+from itertools import product
 
 from bench.report import Bar, finish
+from bench.side_process import Side
 
 METHODS = ("simclr", "byol")
 OURS, RECIPE = "ours, views of 32", "ours, views of 20"
@@ -31,82 +28,25 @@ BOUND = "encoder alone, 32"
 """Only the convolutions, forward and backward: what views, heads and loss come on top of."""
 
 
-class Side:
-    """A process that trains on request."""
-
-    def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.side"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.peak_mb = 0.0
-        """The most memory that the process and its workers ever held together."""
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def ask(self, **request: Any) -> dict[str, Any]:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def end(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
-
-    def _watch(self) -> None:
-        while self.process.poll() is None:
-            self.peak_mb = max(self.peak_mb, sum(map(held_mb, family(self.process.pid))))
-            time.sleep(0.1)
-
-
-def family(pid: int) -> list[int]:
-    """List a process and its workers."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:  # it has ended
-        return []
-    return [pid, *(one for child in children for one in family(int(child)))]
-
-
-def held_mb(pid: int) -> float:
-    """Give the memory of a process, shared pages divided among those that share them."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")), 0.0)
-
-
 def speed(method: str, *, rounds: int, steps: int, batch: int) -> dict[str, float]:
-    """Measure images a second and memory of each side, in turns."""
+    """Measure memory of each side, then images a second, in turns."""
     sides = {name: Side() for name in (*SIDES, BOUND)}
+    about = {"method": method, "encoder": "resnet18", "batch": batch, "images": 4096}
+    found: dict[str, float] = {}
+    for name, side in sides.items():
+        answer, whole = side.ask_watched(side=name, steps=2, **about)
+        found[f"{method}, {name}: peak MB"] = answer["peak_mb"]
+        found[f"{method}, {name}: peak MB with workers"] = whole
     times: dict[str, list[float]] = {name: [] for name in sides}
-    peaks = dict.fromkeys(sides, 0.0)
     for _ in range(rounds):
         for name, side in sides.items():
-            found = side.ask(
-                side=name,
-                method=method,
-                encoder="resnet18",
-                steps=steps + 1,
-                batch=batch,
-                images=4096,
-            )
-            times[name] += found["seconds"]
-            peaks[name] = found["peak_mb"]
-            print(
-                f"{method} {name}: {batch / statistics.median(times[name]):.1f} images/s",
-                file=sys.stderr,
-            )
-    for side in sides.values():
+            times[name] += side.ask(side=name, steps=steps + 1, **about)["seconds"]
+            images = batch / statistics.median(times[name])
+            print(f"{method} {name}: {images:.1f} images/s", file=sys.stderr)
+    for name, side in sides.items():
         side.end()
-    whole = {f"{method}, {n}: peak MB with workers": side.peak_mb for n, side in sides.items()}
-    each = {f"{method}, {n}: images/s": batch / statistics.median(times[n]) for n in sides}
-    return each | {f"{method}, {n}: peak MB": peaks[n] for n in sides} | whole
+        found[f"{method}, {name}: images/s"] = batch / statistics.median(times[name])
+    return found
 
 
 def accuracy(method: str, *, seeds: int, images: int, batch: int) -> dict[str, list[float]]:
@@ -137,30 +77,26 @@ def accuracy(method: str, *, seeds: int, images: int, batch: int) -> dict[str, l
     return found
 
 
-def bars_of(figures: dict[str, float], scores: dict[str, list[float]]) -> list[Bar]:
-    bars = []
-    for method in METHODS:
-        for ours in (OURS, RECIPE):
-            slow, fast = (figures[f"{method}, {n}: images/s"] for n in ("lightly", ours))
-            bars.append(Bar(f"{method}, {ours}: time, of lightly's", slow / fast, 0.5))
-            more, less = (
-                figures[f"{method}, {n}: peak MB with workers"] for n in (ours, "lightly")
-            )
-            bars.append(Bar(f"{method}, {ours}: memory, of lightly's", more / less, 1.0))
-            if scores:
-                mine = scores[f"{method}, {ours}: linear"]
-                theirs = max(
-                    (scores[f"{method}, {n}: linear"] for n in THEIRS), key=statistics.fmean
-                )
-                behind = 100 * (statistics.fmean(theirs) - statistics.fmean(mine))
-                spread = 100 * (statistics.stdev(mine) + statistics.stdev(theirs))
-                bars.append(Bar(f"{method}, {ours}: points behind lightly's best", behind, spread))
-    return bars
+def bars_of_speed(figures: dict[str, float]) -> Iterator[Bar]:
+    for method, ours in product(METHODS, (OURS, RECIPE)):
+        slow, fast = (figures[f"{method}, {n}: images/s"] for n in ("lightly", ours))
+        yield Bar(f"{method}, {ours}: time, of lightly's", slow / fast, 0.5)
+        more, less = (figures[f"{method}, {n}: peak MB with workers"] for n in (ours, "lightly"))
+        yield Bar(f"{method}, {ours}: memory, of lightly's", more / less, 1.0)
+
+
+def bars_of_accuracy(scores: dict[str, list[float]]) -> Iterator[Bar]:
+    for method, ours in product(METHODS, (OURS, RECIPE)):
+        mine = scores[f"{method}, {ours}: linear"]
+        theirs = max((scores[f"{method}, {n}: linear"] for n in THEIRS), key=statistics.fmean)
+        behind = 100 * (statistics.fmean(theirs) - statistics.fmean(mine))
+        spread = 100 * (statistics.stdev(mine) + statistics.stdev(theirs))
+        yield Bar(f"{method}, {ours}: points behind lightly's best", behind, spread)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="0 leaves speed and memory out")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--seeds", type=int, default=3, help="0 leaves accuracy out")
     parser.add_argument("--images", type=int, default=22_400)
@@ -168,14 +104,17 @@ def main() -> None:
     figures: dict[str, float] = {}
     scores: dict[str, list[float]] = {}
     for method in METHODS:
-        figures |= speed(method, rounds=asked.rounds, steps=asked.steps, batch=64)
+        if asked.rounds:
+            figures |= speed(method, rounds=asked.rounds, steps=asked.steps, batch=64)
         if asked.seeds:
             scores |= accuracy(method, seeds=asked.seeds, images=asked.images, batch=128)
+    bars = list(bars_of_speed(figures)) if asked.rounds else []
+    bars += bars_of_accuracy(scores) if asked.seeds > 1 else []
     for name, values in scores.items():
         figures[f"{name}, mean"] = statistics.fmean(values)
         if len(values) > 1:
             figures[f"{name}, spread"] = statistics.stdev(values)
-    finish("peers", figures, bars_of(figures, scores if asked.seeds > 1 else {}))
+    finish("peers", figures, bars)
 
 
 if __name__ == "__main__":
