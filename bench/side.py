@@ -60,7 +60,7 @@ def answer(request: Request, splits: Splits) -> dict[str, Any]:
     training = training_of(f"{request.method}-small")
     training = replace(training, batch=request.batch, seed=request.seed)
     run = {"ours": _ours, "lightly": _lightly, "encoder": _alone}
-    kind = request.side.replace(",", " ").split()[0]
+    kind = request.side.split()[0].rstrip(",")
     model, seconds = run[kind](request, source, training)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found: dict[str, Any] = {"seconds": seconds, "peak_mb": peak}

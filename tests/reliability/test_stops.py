@@ -102,25 +102,28 @@ def lose(nursery, folder, number, *, patience, rank):
     return seconds, [(folder / f"log.{other}").read_text() for other in others]
 
 
-def lost_within(seconds, nursery, folder, number, *, patience, rank):
-    """Tell whether the others name a lost rank and end in this time.
+def tries(nursery, folder, number, *, patience, rank, enough):
+    """Lose a rank up to three times, until the others ended soon enough; give the seconds of each.
 
-    Other guests of the machine only add to it (0.15 s alone, 2.1 s when they took its cores), so
-    a first try that is too late is tried again: the least of three is the time of our own code.
+    Other guests of the machine only add to the time (0.15 s beside a full load of our own, 2.1 s
+    when they took its cores): the least is that of our own code. It is named in every try.
     """
-    for attempt in range(3):
-        took, said = lose(nursery, folder / str(attempt), number, patience=patience, rank=rank)
+    times = []
+    while len(times) < 3 and min(times, default=enough) >= enough:
+        place = folder / str(len(times))
+        seconds, said = lose(nursery, place, number, patience=patience, rank=rank)
         assert all(f"rank {rank} (process" in words for words in said), said
-        if took < seconds:
-            return True
-    return False
+        times.append(seconds)
+    return times
 
 
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_a_rank_that_dies_is_named_within_a_second(nursery, tmp_path, rank):
-    assert lost_within(1, nursery, tmp_path, signal.SIGKILL, patience=60, rank=rank)
+    times = tries(nursery, tmp_path, signal.SIGKILL, patience=60, rank=rank, enough=1)
+    assert min(times) < 1, times
 
 
 @pytest.mark.parametrize("rank", [0, 2])
 def test_a_rank_that_stands_still_is_named_in_time(nursery, tmp_path, rank):
-    assert lost_within(4 + 1, nursery, tmp_path, signal.SIGSTOP, patience=4, rank=rank)
+    times = tries(nursery, tmp_path, signal.SIGSTOP, patience=4, rank=rank, enough=5)
+    assert min(times) < 4 + 1, times

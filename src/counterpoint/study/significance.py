@@ -33,8 +33,8 @@ def paired(one: Float[Tensor, "seed image"], other: Float[Tensor, "seed2 image"]
     ]
     pairs, times = torch.cat(sides, dim=1).unique(dim=0, return_counts=True)
     means = []
-    for pair, count in zip(pairs.split(1), times.tolist(), strict=True):
-        mine, theirs = pair[0].tensor_split([len(one)])
+    for pair, count in zip(pairs, times.tolist(), strict=True):
+        mine, theirs = pair.tensor_split([len(one)])
         # Whole numbers, so that no rounding decides whether a difference is nought.
         apart = one[mine].sum(dim=0) * len(other) - other[theirs].sum(dim=0) * len(one)
         draws = count * RESAMPLES // SEEDS_DRAWN
@@ -42,7 +42,7 @@ def paired(one: Float[Tensor, "seed image"], other: Float[Tensor, "seed2 image"]
     return _two_sided(torch.cat(means))
 
 
-def over_seeds(one: Sequence[float], other: Sequence[float], *, seed: int = 0) -> float | None:
+def over_seeds(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Give the two-sided p of two cells by drawing their seeds again; None for fewer than two.
 
     With three seeds there are only ten different draws of each: a coarse answer.
@@ -54,7 +54,7 @@ def over_seeds(one: Sequence[float], other: Sequence[float], *, seed: int = 0) -
     """
     if min(len(one), len(other)) < 2:
         return None
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(0)
     means = []
     for values in (one, other):
         drawn = torch.randint(len(values), (RESAMPLES, len(values)), generator=generator)
