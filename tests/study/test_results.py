@@ -1,10 +1,12 @@
 """The tables of docs/results.md are those of the result files in the repository."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from counterpoint.study.bundling import read
+from counterpoint.study.deciding import decided, written
 from counterpoint.study.figure import svg
 from counterpoint.study.table import tabulate
 from counterpoint.study.trial import Trial
@@ -22,6 +24,12 @@ def test_the_documented_table_is_what_its_results_say(name):
     assert svg(table) == (DOCS / "results" / f"{name}.svg").read_text()
 
 
+def test_the_documented_points_are_what_the_results_say():
+    outcomes, planned = read(str(DOCS / "results" / "parts.json"))
+    found = decided(tabulate(outcomes, planned=planned), [trial for _, trial in planned])
+    assert written(found) in (DOCS / "results.md").read_text()
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_results_name_no_machine(name):
     outcomes, planned = read(str(DOCS / "results" / f"{name}.json"))
@@ -29,3 +37,28 @@ def test_results_name_no_machine(name):
         assert isinstance(trial, Trial)
         assert trial.data.startswith("$COUNTERPOINT_DATA")
         assert not (trial.parts or "").startswith("/")
+
+
+SIDES = ("lightly", "lightly, our optimiser", "ours, views of 32", "ours, views of 20")
+
+
+@pytest.mark.parametrize("method", ["SimCLR", "BYOL"])
+def test_the_documented_speed_against_lightly_is_what_was_measured(method):
+    found = json.loads((DOCS / "results" / "bench-peers.json").read_text())["figures"]
+    of = {key.removeprefix(f"{method.lower()}, "): value for key, value in found.items()}
+    cells = [f"{of[f'{s}: images/s']:.1f} ({of[f'{s}: peak MB with workers']:,.0f})" for s in SIDES]
+    cells.append(f"{of['encoder alone, 32: images/s']:.1f}")
+    assert f"| {method} | {' | '.join(cells)} |" in (DOCS / "results.md").read_text()
+
+
+@pytest.mark.parametrize("method", ["SimCLR", "BYOL"])
+def test_the_documented_accuracy_against_lightly_is_what_was_measured(method):
+    found = json.loads((DOCS / "results" / "bench-peers-accuracy.json").read_text())["figures"]
+    probed = {side: f"{method.lower()}, {side}: linear" for side in SIDES}
+    best = max(SIDES, key=lambda side: found[f"{probed[side]}, mean"])
+    cells = []
+    for side, key in probed.items():
+        mean = f"{100 * found[f'{key}, mean']:.1f}"
+        spread = f"{100 * found[f'{key}, spread']:.1f}"
+        cells.append(f"{f'**{mean}**' if side == best else mean} ± {spread}")
+    assert f"| {method} | {' | '.join(cells)} |" in (DOCS / "results.md").read_text()

@@ -9,7 +9,7 @@ def table_command(
     *,
     figure: str = "linear",
     compare: Literal["column", "row"] = "column",
-    format: Literal["markdown", "latex", "csv", "svg", "json"] = "markdown",  # noqa: A002 (the word people know)
+    format: Literal["markdown", "latex", "csv", "svg", "json", "points"] = "markdown",  # noqa: A002 (the word people know)
     cost: Literal["none", "flops", "seconds"] = "flops",
     out: str | None = None,
 ) -> None:
@@ -20,8 +20,8 @@ def table_command(
             fsspec reaches.
         figure: knn, linear or mlp, as far as the trials have it.
         compare: Whether the cells of a column or of a row are compared with each other.
-        format: markdown, latex (booktabs), csv with all digits, svg, a figure, or json, all results
-            in one file.
+        format: markdown, latex (booktabs), csv with all digits, svg, a figure, json, all results
+            in one file, or points, how many each part decides where it alone was changed.
         cost: What stands in brackets behind each figure of a markdown or latex table.
         out: File to write; printed if not given.
     """
@@ -30,9 +30,11 @@ def table_command(
     from counterpoint.study import figure as drawing
     from counterpoint.study import writing
     from counterpoint.study.bundling import bundled, read
+    from counterpoint.study.deciding import decided, written
     from counterpoint.study.table import tabulate
 
     outcomes, planned = read(folder)
+    trials = [trial for _, trial in planned] or [outcome.trial for outcome in outcomes]
     if not outcomes:
         raise ValueError(f"study: {folder} holds no outcomes; counterpoint study --out writes them")
     table = tabulate(outcomes, planned=planned, figure=figure, compare=compare)
@@ -42,6 +44,7 @@ def table_command(
         "csv": lambda: writing.as_csv(table),
         "svg": lambda: drawing.svg(table),
         "json": lambda: bundled((outcomes, planned)),
+        "points": lambda: written(decided(table, trials)),
     }[format]()
     if out is None:
         sys.stdout.write(text)
