@@ -13,7 +13,7 @@ from counterpoint.study.trial import Trial
 from counterpoint.study.writing import markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
-STUDIES = ("table1", "table2", "table3", "parts")
+STUDIES = ("table1", "table2", "table3", "longer", "parts")
 
 
 @pytest.mark.parametrize("name", STUDIES)
