@@ -8,6 +8,7 @@ import pytest
 from counterpoint.study.bundling import read
 from counterpoint.study.deciding import decided, written
 from counterpoint.study.figure import svg
+from counterpoint.study.loading import trials_of
 from counterpoint.study.table import tabulate
 from counterpoint.study.trial import Trial
 from counterpoint.study.writing import markdown
@@ -28,6 +29,14 @@ def test_the_documented_points_are_what_the_results_say():
     outcomes, planned = read(str(DOCS / "results" / "parts.json"))
     found = decided(tabulate(outcomes, planned=planned), [trial for _, trial in planned])
     assert written(found) in (DOCS / "results.md").read_text()
+
+
+def test_the_longer_study_is_the_one_that_was_run():
+    _, planned = read(str(DOCS / "results" / "longer.json"))
+    study = trials_of(str(DOCS / "results" / "longer.py"), "small")
+    assert [(t.row, t.seed, t.budget) for t in study] == [
+        (t.row, t.seed, t.budget) for _, t in planned
+    ]
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -3,38 +3,15 @@
 import csv
 import io
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import pytest
-import torch
 
-from counterpoint.evaluation.scores import bitmap
-from counterpoint.study import Cost, Outcome
-from counterpoint.study.deciding import decided, written
 from counterpoint.study.events import Event
 from counterpoint.study.figure import svg
 from counterpoint.study.progress import Progress
 from counterpoint.study.table import tabulate
 from counterpoint.study.writing import as_csv, latex, markdown
-from study.trials import tiny
-
-COUNT = 1000
-
-
-def outcome(row, column, seed, accuracy, *, kept=True):
-    """An outcome whose first images are right: cells differ on the images between."""
-    right = torch.arange(COUNT) < round(accuracy * COUNT)
-    trial = tiny(seed, row=row, column=column, name=f"{row} {column}")
-    return Outcome(
-        trial=trial,
-        fingerprint=f"{row}{column}{seed}",
-        figures={"linear": accuracy},
-        right={"linear": bitmap(right)} if kept else {},
-        tested=COUNT,
-        cost=Cost(flops=1e15, images=96, seconds=30.0),
-        data="same",
-    )
-
+from study.trials import outcome, tiny
 
 SOME = [
     outcome("AMDIM", "wide", 0, 0.60),
@@ -113,36 +90,3 @@ def test_progress_counts_and_estimates():
     assert progress.best()["SimCLR"][1] == 0.3
     progress.tell(Event(trials[1], "failed", "no memory"))
     assert progress.table().row_count == 4
-
-
-def changed(row, seed, accuracy, *parts):
-    made = outcome(row, "AMDIM", seed, accuracy)
-    return replace(made, trial=replace(made.trial, swaps=tuple((part, row) for part in parts)))
-
-
-CHANGED = [
-    changed("as it is", 0, 0.50),
-    changed("as it is", 1, 0.52),
-    changed("flips", 0, 0.49, "views"),
-    changed("flips", 1, 0.49, "views"),
-    changed("cosine", 0, 0.55, "similarity"),
-    changed("cosine", 1, 0.57, "similarity"),
-    changed("similarity: bilinear", 0, 0.40, "similarity"),
-    changed("similarity: bilinear", 1, 0.46, "similarity"),
-    changed("both", 0, 0.90, "views", "similarity"),
-]
-
-
-def test_points_are_from_the_worst_to_the_best_of_one_part_alone():
-    found = decided(tabulate(CHANGED), [o.trial for o in CHANGED])
-    most, least = found
-    assert (most.worst[0], most.best[0]) == ("similarity: bilinear", "cosine")
-    assert most.points == pytest.approx(13.0)
-    assert most.spread == pytest.approx(4 / 2**0.5)  # 15 and 11 points
-    assert (least.part, least.worst[0], least.best[0]) == ("views", "flips", "as it is")
-    assert "| similarity | AMDIM | 43.0, bilinear | 56.0, cosine | 13.0 ± 2.8 |\n" in written(found)
-
-
-def test_points_of_a_study_that_changes_no_part_are_refused():
-    with pytest.raises(ValueError, match="differ in one part alone"):
-        decided(tabulate(SOME), [o.trial for o in SOME])

@@ -1,7 +1,11 @@
-"""Tiny trials on real images: seconds each."""
+"""Tiny trials on real images, seconds each, and outcomes as a trial might have had."""
 
-from counterpoint.study import Images, Trial
+import torch
 
+from counterpoint.evaluation.scores import bitmap
+from counterpoint.study import Cost, Images, Outcome, Trial
+
+COUNT = 1000
 TINY = '{"part":"NarrowResNet","widths":[8,16],"blocks":[1,1],"stride":2}'
 
 
@@ -19,3 +23,18 @@ def tiny(seed=0, lr=1e-3, **changes):
         "column": "SimCLR",
     }
     return Trial(**settings | changes)
+
+
+def outcome(row, column, seed, accuracy, *, kept=True):
+    """An outcome whose first images are right: cells differ on the images between."""
+    right = torch.arange(COUNT) < round(accuracy * COUNT)
+    trial = tiny(seed, row=row, column=column, name=f"{row} {column}")
+    return Outcome(
+        trial=trial,
+        fingerprint=f"{row}{column}{seed}",
+        figures={"linear": accuracy},
+        right={"linear": bitmap(right)} if kept else {},
+        tested=COUNT,
+        cost=Cost(flops=1e15, images=96, seconds=30.0),
+        data="same",
+    )

@@ -2,10 +2,12 @@
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from counterpoint.study.table import Cell, Table
 from counterpoint.study.trial import Trial
+
+AS_IT_IS = ""  # the part that a trial without swaps changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,27 +34,36 @@ class Decided:
 
 
 def decided(table: Table, trials: Iterable[Trial]) -> list[Decided]:
-    """Compare the rows that change one part alone, in each column; what decides most is first.
+    """Compare trials that differ in one part alone; what decides most is first.
 
     The most of some rows less the least of them grows with their number and their noise: a part
     with more rows has a little more to decide with.
     """
-    changes = {(t.row, t.column): [part for part, _ in t.swaps] for t in trials}
-    as_is = [place for place, parts in changes.items() if not parts]
-    alone = [(place, parts[0]) for place, parts in changes.items() if len(parts) == 1]
+    rows: dict[Trial, dict[str, list[str]]] = {}  # what is held: part, and rows that change it
+    for trial in trials:
+        parts = [part for part, _ in trial.swaps] or [AS_IT_IS]
+        if len(parts) == 1:
+            rows.setdefault(_held(trial), {}).setdefault(parts[0], []).append(trial.row)
     found = []
-    for part, column in dict.fromkeys((part, place[1]) for place, part in alone):
-        rows = [place for place in as_is if place[1] == column]
-        rows += [place for place, changed in alone if (changed, place[1]) == (part, column)]
-        ran = {place[0]: table.cells[place] for place in rows if place in table.cells}
-        ranked = sorted(ran.items(), key=lambda named: named[1].mean)
-        if len(ranked) > 1:
-            found.append(Decided(part=part, column=column, worst=ranked[0], best=ranked[-1]))
+    for held, changed in rows.items():
+        as_it_is = changed.pop(AS_IT_IS, [])
+        for part, names in changed.items():
+            ran = {row: table.cell(row, held.column) for row in (*as_it_is, *names)}
+            cells = [(row, cell) for row, cell in ran.items() if cell is not None]
+            ranked = sorted(cells, key=lambda named: named[1].mean)
+            if len(ranked) > 1:
+                worst, *_, best = ranked
+                found.append(Decided(part=part, column=held.column, worst=worst, best=best))
     if not found:
         raise ValueError(
             "study: no two finished rows differ in one part alone; a trial changes one by its swaps"
         )
     return sorted(found, key=lambda one: -one.points)
+
+
+def _held(trial: Trial) -> Trial:
+    """Give what trials have in common that differ in their parts and seeds only."""
+    return replace(trial, swaps=(), seed=0, name="", row="")
 
 
 def written(found: Iterable[Decided]) -> str:
