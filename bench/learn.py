@@ -21,6 +21,7 @@ from counterpoint.framework.model import Model
 from counterpoint.methods import named, training_of
 from counterpoint.pretraining import pretrain
 from counterpoint.run import versions
+from counterpoint.training.metrics import EVERY
 
 K = 20
 
@@ -72,11 +73,11 @@ def main() -> None:
 
 
 def _losses(folder: Path) -> list[float]:
-    """Read the loss curve that the run wrote."""
+    """Read the loss curve that the run wrote, at even distances."""
     (file,) = sorted(folder.rglob("metrics.csv"))[-1:]
     heading, *rows = (line.split(",") for line in file.read_text().splitlines())
-    column = heading.index("loss")
-    return [float(row[column]) for row in rows if row[column]]
+    loss, step = heading.index("loss"), heading.index("step")
+    return [float(row[loss]) for row in rows if row[loss] and int(row[step]) % EVERY == 0]
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ step of warm-up.
 """
 
 import statistics
+import tempfile
 import time
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import lightning as L
@@ -18,6 +20,7 @@ from counterpoint.framework import Draw, contrast
 from counterpoint.framework.training import Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
+from counterpoint.training.metrics import MetricRows
 from counterpoint.training.optimisers import optimiser, rate
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.progress import ProgressLines
@@ -43,9 +46,10 @@ def source() -> Source:
 
 def shell(model: Any, batches: Batches) -> list[float]:
     clock = Clock()
+    rows = MetricRows(Path(tempfile.mkdtemp()), every=STEPS + 1)
     trainer = L.Trainer(
         max_steps=STEPS + 1,
-        callbacks=[ProgressLines(steps=STEPS + 1), clock],
+        callbacks=[rows, ProgressLines(rows, steps=STEPS + 1), clock],
         logger=False,
         enable_progress_bar=False,
         enable_model_summary=False,

@@ -13,7 +13,7 @@ def main(data: str, *, smoke: bool) -> None:
     splits = open_data(data, limit=500 if smoke else None)
     method = simclr(NarrowResNet())
     print(method)
-    training = Training(epochs=20, batch=256, optimiser="adam", lr=2e-3, weight_decay=0.05)
+    training = Training(epochs=20, batch=256, optimiser="adamw", lr=2e-3, weight_decay=0.05)
     run = pretrain(method, splits, out="runs/simclr", training=training, steps=1 if smoke else None)
     result = run.evaluate(splits)
     for probe in result.probes:

@@ -31,7 +31,7 @@ class Focal:
         s = summarise(scores)  # positive scores, and one number for the negatives
         log_p = s.positive - torch.logaddexp(s.positive, s.negative[s.anchor])
         terms = (1 - log_p.exp()) ** self.gamma * -log_p
-        return Terms(terms.sum(), torch.tensor(float(len(terms))))
+        return Terms(terms.sum(), terms.new_full((), len(terms)))
 
 
 def main() -> None:

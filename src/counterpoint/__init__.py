@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         read_method,
         simclr,
         simclr_small,
+        training_of,
         yadim,
     )
     from counterpoint.parts.encoders import (
@@ -62,6 +63,7 @@ _HOMES = {
         "read_method",
         "simclr",
         "simclr_small",
+        "training_of",
         "yadim",
     ),
     "counterpoint.parts.encoders": (
@@ -143,6 +145,7 @@ __all__ = [
     "read_method",
     "simclr",
     "simclr_small",
+    "training_of",
     "yadim",
 ]
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,22 @@ from typing import Any
 import lightning as L
 from lightning.pytorch.loggers import Logger
 from rich.console import Console
+from safetensors.torch import load_file
+from torch import nn
 
-from counterpoint.data import Files, Source, Splits, fingerprint, image_shape, open_data
+from counterpoint.data import Files, Source, Splits, fingerprint, image_shape, open_data, view_side
 from counterpoint.framework import Method, Model
-from counterpoint.framework.training import Training
-from counterpoint.methods import named
+from counterpoint.framework.momentum import compiled
+from counterpoint.framework.training import Training, fitting_batch
+from counterpoint.methods import RECIPES, named, training_of
+from counterpoint.methods.recognising import recipe_words
 from counterpoint.parts.extraction import Bank
-from counterpoint.run import Run, save
+from counterpoint.run import Run, save, steps_done
 from counterpoint.training.notice import Notice, Stopped
+from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resuming import start_from
+from counterpoint.training.run_lock import only_run
 from counterpoint.training.start import start_table
 from counterpoint.training.trainer import fit, trainer_for
 from counterpoint.training.watchers import callbacks
@@ -48,9 +55,11 @@ def pretrain(
 ) -> Run:
     """Train a method on unlabelled images and write the run to a folder.
 
-    `epochs` replaces that of `training`; `steps` ends the run early, with its schedule fitted
-    to them. `size` is the side that files of varying size are cut to, for a method by its name;
-    `workers` read them, and never change what is seen.
+    It is trained by its recipe, also where some of its parts were swapped; `training` replaces the
+    recipe, and `training_of("byol", batch=256)` is one with a change. `epochs` replaces that of
+    the recipe; `steps` ends the run early, with its schedule fitted to them. `size` is the side
+    that files of varying size are cut to, for a method by its name; `workers` read them, and
+    never change what is seen.
 
     A checkpoint is written every `save_seconds` (0: after every step) and when a signal asks the
     run to stop; `resume="auto"` goes on from the newest that is whole, to the bit, on any number
@@ -62,20 +71,29 @@ def pretrain(
     notices. `loggers` are any of Lightning's, besides `metrics.csv`; `trainer` goes to
     Lightning's Trainer. Ctrl-C stops and keeps what was learned.
     """
-    training = training or Training()
-    training = training if epochs is None else replace(training, epochs=epochs)
+    known = isinstance(method, str) and method in RECIPES
+    training = training_of(method) if known and training is None else training
+    _more_than_nothing(steps=steps, size=size)
     source = _unlabelled(data)
     image = image_shape(source, size=size)
-    method = named(method, size=image[-1]) if isinstance(method, str) else method
+    side = view_side(source, size=size)
+    method = named(method, size=side) if isinstance(method, str) else method
+    training = training or training_of(method)
+    training = training if epochs is None else replace(training, epochs=epochs)
     method = _banked(method, len(source))
     epoch = len(source) // training.batch
-    steps = steps or training.epochs * epoch
-    folder = Path(out)
+    steps = training.epochs * epoch if steps is None else steps
+    folder = out_folder(out)
     folder.mkdir(parents=True, exist_ok=True)
     identity = _identity(method, source, image, training, steps)
     start = start_from(folder, resume, identity)
+    _enough(training, len(source))
     model = _built(method, image, training)
-    with Notice() as notice:
+    if start is not None and steps_done(folder) == steps:
+        (console or Console(stderr=True)).print(f"{folder} finished at step {steps}: nothing to do")
+        model.load_state_dict(load_file(folder / "model.safetensors"))
+        return Run(folder, method, model, image, training)
+    with ExitStack() as held, Notice() as notice:
         watching = callbacks(
             source,
             folder,
@@ -88,9 +106,14 @@ def pretrain(
             health=health,
         )
         runner = trainer_for(training, watching, loggers, steps=steps, asked=trainer)
+        _one_each(training, runner.world_size)
         if runner.is_global_zero:
+            held.enter_context(only_run(folder))
             ranks = runner.world_size
-            table = start_table(method, model, source, training, ranks=ranks, steps=steps)
+            recipe = recipe_words(method, training)
+            table = start_table(
+                method, model, source, training, recipe=recipe, ranks=ranks, steps=steps
+            )
             (console or Console(stderr=True)).print(table)
         module = Pretrainer(
             model,
@@ -101,11 +124,37 @@ def pretrain(
             identity=identity,
         )
         stopped = fit(runner, module, start)
-    run = Run(folder, method, model, image, training)
-    if runner.is_global_zero:
-        save(run, source=repr(source), steps=runner.global_step)
+        run = Run(folder, method, model, image, training)
+        if runner.is_global_zero:
+            save(run, source=repr(source), steps=runner.global_step)
     _end(stopped, f"stopped at step {runner.global_step} of {steps}", folder)
     return run
+
+
+def _more_than_nothing(**given: int | None) -> None:
+    """Refuse numbers of steps or pixels that are none."""
+    for name, value in given.items():
+        if value is not None and value < 1:
+            raise ValueError(f"training: {name} is {value}; needs 1 or more, or leave it out")
+
+
+def _enough(training: Training, images: int) -> None:
+    """Refuse a batch that is larger than the data, with one that fits."""
+    if training.batch > images:
+        fits = fitting_batch(training.batch, images) // training.accumulate * training.accumulate
+        raise ValueError(
+            f"data: a batch of {training.batch} from {images} images; "
+            + (f"--batch-size {fits} fits" if fits else "there are too few to train on")
+        )
+
+
+def _one_each(training: Training, ranks: int) -> None:
+    """Refuse more processes than there are images to share out at once."""
+    if training.micro_batch < ranks:
+        raise ValueError(
+            f"training: {training.micro_batch} images at once for {ranks} processes; needs one or "
+            "more for each: a larger --batch-size, a smaller --accumulate or fewer --devices"
+        )
 
 
 def _built(method: Method, image: tuple[int, ...], training: Training) -> Model:
@@ -115,7 +164,8 @@ def _built(method: Method, image: tuple[int, ...], training: Training) -> Model:
     if training.precision == "64-true":  # before a checkpoint is loaded: Lightning widens after it
         model.double()
     if training.compile:
-        model.encoder.compile()  # type: ignore[attr-defined]
+        assert isinstance(model.encoder, nn.Module)
+        compiled(model.encoder)
     return model
 
 

@@ -8,15 +8,19 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
+import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from counterpoint.data import Files, Source, Splits, fingerprint, open_data
+from counterpoint.data.tensor_file import write_tensors
 from counterpoint.evaluation import Representation, Result, evaluate
 from counterpoint.evaluation.kept import kept_embeddings
+from counterpoint.evaluation.labels import refuse_unlabelled
+from counterpoint.evaluation.placing import placed
 from counterpoint.evaluation.representation import pixels
 from counterpoint.framework import Method, Model
-from counterpoint.framework.training import Training
+from counterpoint.framework.training import Training, upgraded
 from counterpoint.methods import read_method
 
 
@@ -30,6 +34,11 @@ class Run:
     image: tuple[int, ...]
     training: Training
 
+    def __repr__(self) -> str:
+        """The folder, the images and the five parts, which is what a notebook shows."""
+        image = " x ".join(map(str, self.image))
+        return f"run in {self.folder}, trained on images of {image}\n{self.method}"
+
     @property
     def encoder(self) -> nn.Module:
         """The trained encoder; its `backbone` has the key names of torchvision or timm."""
@@ -40,9 +49,20 @@ class Run:
         """The evaluation view, the encoder and the pooling, together."""
         return Representation(self.model)
 
-    def embed(self, images: Source | Files | Tensor) -> Tensor:
-        """Give one vector per image."""
-        return self.representation(images if isinstance(images, Tensor) else pixels(images))
+    def embed(
+        self,
+        images: Source | Files | Tensor,
+        *,
+        device: str | torch.device | None = None,
+        workers: int | None = None,
+    ) -> Tensor:
+        """Give one vector per image, on the CPU; that of a file that cannot be read is nan.
+
+        `device` is an accelerator if there is one; `workers` read files, one per core.
+        """
+        given = images if isinstance(images, Tensor) else pixels(images)
+        with placed(self.model, device):
+            return self.representation(given, workers=workers)
 
     def evaluate(
         self,
@@ -54,24 +74,31 @@ class Run:
         seed: int = 0,
         map: int | None = None,  # noqa: A002 (the paper's word)
         robust: int = 0,
+        device: str | torch.device | None = None,
+        workers: int | None = None,
     ) -> Result:
         """Measure the encoder by the paper's protocol and keep the result in the folder.
 
         `map` is the feature map that is probed, -1 the last; None the last before a head.
-        `robust` test images are also classified under corruptions and shifts.
+        `robust` test images are also classified under corruptions and shifts. `device` is an
+        accelerator if there is one; `workers` read files, one per core. Images that cannot be
+        read are left out, and counted in the result.
         """
         splits = (data if isinstance(data, Splits) else open_data(data)).for_probes()
+        refuse_unlabelled(splits)
         representation = Representation(self.model, map)
-        result = evaluate(
-            representation,
-            splits,
-            probes=probes,
-            fractions=fractions,
-            seeds=seeds,
-            seed=seed,
-            embeddings=kept_embeddings(self.folder, representation, splits),
-            robust=robust,
-        )
+        with placed(self.model, device):
+            result = evaluate(
+                representation,
+                splits,
+                probes=probes,
+                fractions=fractions,
+                seeds=seeds,
+                seed=seed,
+                embeddings=kept_embeddings(self.folder, representation, splits, workers=workers),
+                robust=robust,
+                workers=workers,
+            )
         record = {
             "method": self.method.fingerprint,
             "data": {"name": splits.train.name, "fingerprint": fingerprint(splits.train)},
@@ -87,7 +114,10 @@ class Run:
         folder = Path(folder)
         if not (folder / "run.json").is_file():
             raise FileNotFoundError(f"run: {folder} holds no run.json; pretrain writes one")
-        record = json.loads((folder / "run.json").read_text())
+        try:
+            record = json.loads((folder / "run.json").read_text())
+        except ValueError as error:
+            raise ValueError(f"run: {folder / 'run.json'} cannot be read: {error}") from error
         method = read_method((folder / "method.json").read_text(), parts=parts)
         image = tuple(record["image"])
         model = method.build(image=image)
@@ -98,18 +128,29 @@ class Run:
 def read_training(record: dict[str, Any]) -> Training:
     """Read training settings from JSON, which has lists where there were tuples."""
     plain: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in record.items()
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in upgraded(record).items()
     }
     return Training(**plain)
 
 
+def steps_done(folder: Path) -> int | None:
+    """Give the step at which a run's folder was written; None where it holds no run yet."""
+    file = folder / "run.json"
+    return json.loads(file.read_text()).get("steps") if file.is_file() else None
+
+
 def save(run: Run, *, source: str, steps: int) -> None:
     """Write weights as safetensors and everything else as JSON."""
-    weights = {name: tensor.contiguous() for name, tensor in run.model.state_dict().items()}
-    save_file(weights, run.folder / "model.safetensors")
+    write_tensors(run.folder / "model.safetensors", run.model.state_dict())
     # The backbone alone: its keys are torchvision's or timm's, without a wrapper's prefix.
     backbone = getattr(run.encoder, "backbone", run.encoder).state_dict()
-    save_file({k: v.contiguous() for k, v in backbone.items()}, run.folder / "encoder.safetensors")
+    loads_into = getattr(run.encoder, "made_by", None)
+    write_tensors(
+        run.folder / "encoder.safetensors",
+        backbone,
+        metadata=None if loads_into is None else {"loads into": loads_into},
+    )
     (run.folder / "method.json").write_text(run.method.to_json() + "\n")
     record = {
         "method": run.method.fingerprint,
@@ -117,6 +158,7 @@ def save(run: Run, *, source: str, steps: int) -> None:
         "image": run.image,
         "training": asdict(run.training),
         "steps": steps,
+        "encoder": {"file": "encoder.safetensors", "loads into": loads_into},
         "versions": versions(),
     }
     write_json(run.folder / "run.json", record)

@@ -4,8 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import torch
+
 from counterpoint.checking import check
-from counterpoint.methods import METHODS, SEVEN, named, read_method
+from counterpoint.checking.checks import _reached
+from counterpoint.methods import METHODS, SEVEN, named, read_method, simclr
+from counterpoint.parts.encoders import Timm
 from counterpoint.parts.own import own_parts
 
 HERE = Path(__file__).parent
@@ -36,6 +40,16 @@ def test_a_broken_loss_is_found_out():
     method = METHODS["simclr-small"](size=32).swap(loss=parts["Deaf"]())
     found = verdicts(method, parts=str(HERE / "my_parts.py"))
     assert not found["learning"].well
+
+
+def test_weights_that_are_never_trained_are_listed():
+    torch.manual_seed(0)
+    model = simclr(Timm("test_convnext"), size=32).build(image=(3, 32, 32))
+    verdict = _reached(model, (3, 32, 32), 4)
+    assert not verdict.well
+    assert "saved as they started: encoder.backbone.head.norm.weight" in verdict.found
+    model = simclr(Timm("test_vit"), size=32).build(image=(3, 32, 32))
+    assert _reached(model, (3, 32, 32), 4).well  # its last norm is trained
 
 
 def test_the_command_with_parts_of_a_user(data, tmp_path):

@@ -14,7 +14,8 @@ import pytest
 import torch
 from PIL import Image
 
-from counterpoint.cli import _parser, _spelled, main
+from counterpoint.cli import main
+from counterpoint.cli.parser import make_parser, spelled
 from counterpoint.data import Source, open_data
 from counterpoint.data.quarantine import Bad
 from counterpoint.doctor import duplicates as duplicates_module
@@ -23,7 +24,7 @@ from counterpoint.doctor import packages as packages_module
 from counterpoint.doctor.duplicates import near, same
 from counterpoint.doctor.hashing import bits_apart, difference_hash
 from counterpoint.doctor.looking import look_at
-from counterpoint.doctor.suggestion import NIGHT
+from counterpoint.doctor.suggestion import NIGHT, _free
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +175,28 @@ def test_a_suggestion(sick, seen):
     assert shlex.split(suggestion.command)[:3] == ["counterpoint", "pretrain", str(sick)]
 
 
+def test_a_suggested_folder_is_free(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert _free("some/My photos") == "runs/My-photos"
+    (tmp_path / "runs" / "My-photos").mkdir(parents=True)
+    (tmp_path / "runs" / "My-photos-2").mkdir()
+    assert _free("some/My photos") == "runs/My-photos-3"
+
+
+def test_what_pip_resolved_is_not_wrong(monkeypatch):
+    """The newest torchvision asks for torch >= 2.14.0; 2.15.0 is that."""
+    both = {"torch": "2.15.0", "torchvision": "0.29.2", "lightning": "2.6.6", "pillow": "12.0"}
+    monkeypatch.setattr(packages_module, "_installed", both.get)
+    for asked, wrong in (
+        (["numpy", "torch (>=2.14.0)"], ""),
+        (["torch==2.14.0"], "made for torch"),
+    ):
+        monkeypatch.setattr(packages_module.metadata, "requires", lambda _name, asked=asked: asked)
+        found = {version.name: version.wrong for version in versions()}
+        assert found["torchvision"].startswith(wrong)
+        assert bool(found["torchvision"]) == bool(wrong)
+
+
 def test_nothing_is_suggested_where_nothing_can_be_read(tmp_path):
     for number in range(20):
         (tmp_path / f"{number}.jpg").touch()
@@ -194,7 +217,7 @@ def test_the_command(sick, tmp_path, capsys, monkeypatch):
     assert found["images"] == 151
     assert found["suggestion"]["command"] in said
     command = shlex.split(found["suggestion"]["command"])
-    given = _parser().parse_args(_spelled(command[1:])).pretrain  # what it suggests can be run
+    given = make_parser().parse_args(spelled(command[1:])).pretrain  # what it suggests can be run
     assert (given.data, given.method, given.size) == (str(sick), "simclr-small", 64)
 
 

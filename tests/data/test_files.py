@@ -5,7 +5,14 @@ import torch
 
 from counterpoint.data import Batches, Source, image_files, open_data
 from counterpoint.framework import Draw, PartError
-from counterpoint.parts.views import CentreCrop, HorizontalFlip, Pipeline, pipelines
+from counterpoint.parts.views import (
+    CentreCrop,
+    HorizontalFlip,
+    MultiView,
+    Pipeline,
+    RandomResizedCrop,
+    pipelines,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +49,7 @@ def test_labelled_files_are_split(data):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no \.jpg, \.jpeg, \.png, \.webp files"):
+    with pytest.raises(FileNotFoundError, match=r"no \.jpg, \.jpeg, \.png, .* files"):
         open_data(tmp_path)
 
 
@@ -57,6 +64,15 @@ def epoch(views, source, *, batch=24, rank=0, ranks=1, workers=0, start=0, seed=
         for place, sample in enumerate(index.tolist()):
             seen[sample] = [view[place] for view in drawn]
     return seen
+
+
+def test_crops_of_several_sizes_are_read(some):
+    """Multi-crop: a large view and two small ones."""
+    large, small = Pipeline((RandomResizedCrop(48),), views=1), Pipeline((RandomResizedCrop(24),))
+    few = some.subset("few", torch.arange(6))
+    seen = epoch(MultiView((large, small)).build((3, 48, 48)), few, batch=3)
+    for views in seen.values():
+        assert [view.shape[-1] for view in views] == [48, 24, 24]
 
 
 def assert_same(seen, expected):
@@ -84,6 +100,25 @@ def test_any_number_of_workers(views, some, expected, workers):
     seen = epoch(views, some, workers=workers)
     assert len(seen) == 72
     assert_same(seen, expected)
+
+
+def test_the_workers_of_a_second_epoch_know_which_it_is(views, some):
+    batches = Batches(some, 24, 7, epoch=2, start=1, cut=views.cut, workers=2)
+    for number in (2, 3):
+        batches.sampler.set_epoch(number)
+        alone = Batches(some, 24, 7, epoch=number, start=1 if number == 2 else 0, cut=views.cut)
+        for one, other in zip(batches, alone, strict=True):
+            assert torch.equal(one.index, other.index)
+            for mine, theirs in zip(one.images, other.images, strict=True):
+                assert torch.equal(mine, theirs)
+
+
+def test_a_pass_that_is_left_early_leaves_nothing_behind(views, some):
+    batches = Batches(some, 12, 7, cut=views.cut, workers=2)
+    next(iter(batches))
+    batches.sampler.set_epoch(1)
+    seen = [batch.index for batch in batches]
+    assert torch.equal(torch.cat(seen), torch.cat([*batches.sampler.shares()]))
 
 
 @pytest.mark.parametrize("batch", [2, 17, 94])

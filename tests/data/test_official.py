@@ -13,7 +13,9 @@ from counterpoint.data import Source, cifar10, fingerprint, imagenet, open_data,
 from counterpoint.data.cifar10 import CLASSES, cifar10_binary
 from counterpoint.data.stl10 import Counts
 from counterpoint.framework import Draw
+from counterpoint.framework.training import Training
 from counterpoint.parts.views import pipelines
+from counterpoint.pretraining import pretrain
 
 
 @pytest.fixture(autouse=True)
@@ -192,6 +194,25 @@ def test_stl10_of_a_wrong_size_is_refused(stl):
     (folder / "unlabeled_X.bin").unlink()
     with pytest.raises(FileNotFoundError, match=r"unlabeled_X.bin is missing; found class_names"):
         stl10(folder, counts=COUNTS)
+
+
+def test_stl10_trains_at_the_papers_64_pixels(stl, tmp_path):
+    folder, *_ = stl
+    splits = stl10(folder, counts=COUNTS)
+    training = Training(batch=8, epochs=1)
+    run = pretrain(
+        "amdim-small",
+        splits,
+        out=tmp_path / "run",
+        size=64,
+        steps=1,
+        training=training,
+        health=False,
+    )
+    assert run.image == (3, 96, 96)
+    (seen, *_) = run.model.views(splits.train.images[:2], Draw(0, 0, torch.arange(2)))
+    assert seen.shape[-2:] == (64, 64)
+    assert len(run.embed(splits.test)) == 10
 
 
 def test_views_of_mapped_images_are_those_of_images_in_memory(stl):

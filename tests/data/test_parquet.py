@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -283,3 +286,74 @@ def test_known_bad_rows_are_not_decoded(broken_cifar, monkeypatch):
     assert torch.equal(splits.train.images[5], splits.train.images[other])
     # Nothing of this is kept: without the warning they are decoded again.
     assert len(open_data(broken_cifar).train.bad) < 40
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_rows_that_share_an_entry_share_memory(tmp_path, nested):
+    """A dictionary bomb: a small file whose 200 rows would be 20 MB; any factor is possible."""
+    many = pa.array([bytes(100_000)]).take(pa.array([0] * 20))
+    rows = pa.StructArray.from_arrays([many], ["bytes"]) if nested else many
+    file = tmp_path / "train-0.parquet"
+    table = pa.table({"image": rows})
+    with parquet.ParquetWriter(file, table.schema) as writer:
+        for _ in range(10):
+            writer.write_table(table)
+    store = rows_module.Rows((file,), "image", (200,))
+    store.load()
+    assert store.content(199) == bytes(100_000)
+    assert sum(chunk.nbytes for chunk in store.loaded[0].chunks) < 2e6
+
+
+def test_what_is_read_is_counted_whatever_the_file_says(tmp_path, monkeypatch):
+    write(tmp_path / "train-0.parquet", [bytes([n]) * 10_000 for n in range(200)])
+    monkeypatch.setattr(rows_module, "_said", lambda *_: 0)
+    monkeypatch.setattr(rows_module, "MEMORY", 1e6 / machine_memory())
+    with pytest.raises(ValueError, match=r"are kept in memory, of which .*write them to a folder"):
+        open_data(tmp_path)
+
+
+def machine_memory():
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def test_memory_is_that_of_all_processes_of_the_machine(tmp_path, monkeypatch):
+    write(tmp_path / "train-0.parquet", [png(n, (9 + n, 9))[0] for n in range(9)])
+    monkeypatch.setattr(rows_module, "MEMORY", 20_000 / machine_memory())
+    assert len(open_data(tmp_path).train) == 9
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
+    with pytest.raises(ValueError, match="by each of 8 processes"):
+        open_data(tmp_path)
+
+
+def test_another_size_is_noticed_before_anything_is_decoded(tmp_path, monkeypatch):
+    sizes = [(12, 10)] * 30 + [(12, 11)]
+    write(tmp_path / "train-0.parquet", [png(n, size)[0] for n, size in enumerate(sizes)])
+    monkeypatch.setattr(rows_module.FilePicture, "decode", None)
+    assert isinstance(open_data(tmp_path).train, Files)
+
+
+def test_decoded_images_are_mapped_and_made_by_one_process(tmp_path, cache, monkeypatch):
+    """Two processes at once: the second waits, and both map the same file."""
+    write(tmp_path / "train-0.parquet", encoded(40))
+    code = (
+        "import sys, counterpoint.data.decoding as d; from counterpoint.data import open_data; "
+        "decode = d._decode; d._decode = lambda *a: print('decoded') or decode(*a); "
+        "images = open_data(sys.argv[1]).train.images; "
+        "print('mapped' if '.npy' in open('/proc/self/maps').read() else 'private')"
+    )
+    both = [
+        subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = "".join(one.communicate(timeout=200)[0] for one in both)
+    assert sorted(said.split()) == ["decoded", "mapped", "mapped"]
+
+
+def test_the_path_of_a_row(tmp_path):
+    files = tuple(tmp_path / f"{n}.parquet" for n in range(4))
+    rows = rows_module.Rows(files, "image", (2, 0, 3, 1))
+    found = [(path.parent.stem, path.name) for path in map(rows.path, range(6))]
+    assert found == [
+        *(("0", "row 0"), ("0", "row 1"), ("2", "row 0")),
+        *(("2", "row 1"), ("2", "row 2"), ("3", "row 0")),
+    ]

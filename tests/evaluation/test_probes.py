@@ -1,9 +1,11 @@
 """Probes against scikit-learn, and a test split that is read once."""
 
+import importlib
 import math
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 from sklearn.neighbors import KNeighborsClassifier
@@ -133,9 +135,11 @@ def representation():
 def test_the_test_split_is_read_after_every_choice(representation, monkeypatch):
     """Neither its images nor its labels, before all probes of all seeds and shares are trained."""
     order, whole = [], splits()
-    labels, images = protocol._labels, protocol.pixels
-    monkeypatch.setattr(protocol, "_labels", lambda s: order.append(s.name) or labels(s))
-    monkeypatch.setattr(protocol, "pixels", lambda s: order.append(s.name) or images(s))
+    labels, images = protocol._labelled, Representation.readable
+    known = lambda v, s: order.append(s.name) or labels(v, s)  # noqa: E731
+    seen = lambda r, s, **k: order.append(s.name) or images(r, s, **k)  # noqa: E731
+    monkeypatch.setattr(protocol, "_labelled", known)
+    monkeypatch.setattr(Representation, "readable", seen)
     for name in ("knn", "linear", "mlp"):
         probe = protocol.FROZEN[name]
         fit = lambda *a, probe=probe, **k: order.append("fit") or probe(*a, **k)  # noqa: E731
@@ -193,14 +197,43 @@ def test_embeddings_are_kept(tmp_path, monkeypatch):
     run = pretrain(METHOD, whole, out=tmp_path, training=Training(epochs=1, batch=20))
     first = run.evaluate(whole, probes=("knn",))
     calls = []
-    embed = Representation.__call__
-    monkeypatch.setattr(Representation, "__call__", lambda *a: calls.append(1) or embed(*a))
+    embed = Representation.readable
+    count = lambda *a, **k: calls.append(1) or embed(*a, **k)  # noqa: E731
+    monkeypatch.setattr(Representation, "readable", count)
     again = Run.open(tmp_path).evaluate(whole, probes=("knn",))
     assert len(calls) == 1  # the test images only
     assert again.probes[0].test == first.probes[0].test
     other = Splits(whole.validation, whole.train, whole.test)
     Run.open(tmp_path).evaluate(other, probes=("knn",))
     assert len(calls) == 4
+
+
+def test_kept_embeddings_are_those_of_the_weights_in_memory(tmp_path):
+    """Whoever changes the weights of an open run is not answered with vectors of the file's."""
+    whole = splits()
+    run = pretrain(METHOD, whole, out=tmp_path, training=Training(epochs=1, batch=20), health=False)
+    run.evaluate(whole, probes=("knn",))
+    with torch.no_grad():
+        for weight in run.encoder.parameters():
+            weight.neg_()
+    expected = evaluate(Representation(run.model), whole, probes=("knn",)).probes[0]
+    found = run.evaluate(whole, probes=("knn",)).probes[0]
+    assert (found.validation, found.test) == (expected.validation, expected.test)
+    kept = load_file(tmp_path / "embeddings.safetensors")["train"]
+    torch.testing.assert_close(kept, Representation(run.model)(whole.train.images))
+
+
+def test_every_batch_of_fine_tuning_is_shaken_otherwise(representation, monkeypatch):
+    """Nor is an epoch of one seed that of the next seed."""
+    fine_tuning = importlib.import_module("counterpoint.evaluation.finetune")  # not the function
+    seeds = {}
+    for first in (0, 1):
+        drawn = seeds.setdefault(first, [])
+        note = lambda images, *, seed, drawn=drawn: drawn.append(seed) or images  # noqa: E731
+        monkeypatch.setattr(fine_tuning, "shaken", note)
+        monkeypatch.setattr(fine_tuning, "BATCH", 30)
+        finetune(representation, splits().train, splits().test, width=8, seed=first, epochs=2)
+    assert len({*seeds[0], *seeds[1]}) == 2 * 2 * 2
 
 
 def test_an_unlabelled_source_is_refused(representation):
@@ -211,7 +244,7 @@ def test_an_unlabelled_source_is_refused(representation):
 
 
 def test_an_unknown_probe_is_refused(representation):
-    with pytest.raises(ValueError, match="no probe svm; there are knn, linear, mlp, finetune"):
+    with pytest.raises(ValueError, match="no probe 'svm'; there are knn, linear, mlp, finetune"):
         evaluate(representation, splits(), probes=("knn", "svm"))
 
 

@@ -1,16 +1,19 @@
 """Verdicts on real models: before training where that is enough, after a few steps elsewhere."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from counterpoint import Cosine, NarrowResNet, Training, pretrain
+from counterpoint import Cosine, Dot, NarrowResNet, Training, pretrain
 from counterpoint.data import Source
 from counterpoint.evaluation.health import Signs, measure, verdict
-from counterpoint.methods import byol_small, simclr_small
+from counterpoint.methods import METHODS, byol_small, simclr_small
 from counterpoint.parts.views import Normalise, Pipeline
 
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 TINY = NarrowResNet(widths=(16, 32, 64))
 LOOK = torch.arange(256)
 
@@ -20,7 +23,7 @@ def looks(method, images, tmp_path=None, steps=0, lr=3e-3):
     torch.manual_seed(0)
     found = [measure(method.build(image=(3, 32, 32)), images[LOOK], LOOK)]
     if steps:
-        training = Training(optimiser="adam", lr=lr, batch=128, weight_decay=0.05)
+        training = Training(optimiser="adamw", lr=lr, batch=128, weight_decay=0.05)
         run = pretrain(method, Source("s", images), out=tmp_path, steps=steps, training=training)
         found.append(replace(measure(run.model, images[LOOK], LOOK), step=steps))
     return found
@@ -64,6 +67,43 @@ def test_byol_without_a_predictor_is_called_and_with_one_is_not(images, tmp_path
 def test_a_figure_that_is_not_finite_is_called(images):
     (start,) = looks(simclr_small(TINY), images)
     assert verdict([start, replace(start, loss=float("nan"))]).word == "broken"
+
+
+RECORDED = json.loads((RESULTS / "collapse.json").read_text())["runs"]
+FINE = {"starting", "healthy", "slow"}
+
+
+@pytest.mark.parametrize("run", RECORDED, ids=lambda run: run["name"])
+def test_recorded_runs_are_judged_rightly(run):
+    """Every method, also with a plain dot product, and every way to fail: signs of real runs.
+
+    `scripts/bench collapse` records them. A method is called nothing bad at any look.
+    """
+    looks = [Signs.from_dict(look) for look in run["looks"]]
+    words = [verdict(looks[: place + 1]).word for place in range(len(looks))]
+    assert words == [look["verdict"] for look in run["looks"]], "the record is out of date"
+    if set(run["right"]) == {"healthy", "slow"}:
+        assert set(words) <= FINE
+    elif run["right"]:
+        assert set(words[1:]) & set(run["right"])
+
+
+def test_every_method_was_recorded():
+    """By name, and with a dot product unless its loss needs a bound, as BYOL's does."""
+    names = {run["name"] for run in RECORDED}
+    assert names >= METHODS.keys()
+    dots = {name for name in METHODS if f"{name}, dot product" not in names}
+    assert dots == {n for n in METHODS if isinstance(METHODS[n]().similarity, Dot) or "byol" in n}
+
+
+def test_advice_is_about_the_part_that_is_there():
+    """A dot product has no tau: nobody is told to raise it."""
+    said = {
+        run["name"]: [look["why"] for look in run["looks"] if not look["bounded"]]
+        for run in RECORDED
+    }
+    assert not [name for name, lines in said.items() if any("tau" in line for line in lines)]
+    assert any("scale them in part (4)" in line for line in said["yadim"])
 
 
 RUNS = {  # first and last look of runs of two epochs of 4,096 images; the recipes of the docs

@@ -93,7 +93,7 @@ WRONG = {
     ),
     "a view smaller than one patch of the encoder": (
         lambda: simclr(Timm("vit_tiny_patch16_224"), size=8),
-        "encoder: got views",
+        "encoder: got vit_tiny_patch16_224 on views of 3 x 8 x 8",
     ),
     "a queue without a momentum twin": (
         lambda: simclr(SMALL).swap(extraction=Queue(of=Pooled(), size=32)),

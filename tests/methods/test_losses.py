@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from counterpoint.framework import ALONE, contrast
+from counterpoint.framework import contrast
 from counterpoint.framework.records import Draw
 from counterpoint.methods import METHODS
 from counterpoint.parts.encoders import Headed, MomentumEncoder, PerView, QueryKeyEncoder
@@ -128,7 +128,7 @@ def test_cmc():
     split = (views[0][:, :1], views[0][:, 1:])
     lightness, colour = (m[-1][:, :, 0, 0] for m in model.encode(split).online)
     bank = [list(entries) for entries in model.extraction.entries.clone()]
-    drawn = model.extraction.drawn(ALONE, index).tolist()
+    drawn = model.extraction.drawn().tolist()
     theirs = reference.cmc(list(lightness), list(colour), bank, index.tolist(), drawn, 0.07)
     close(contrast(model, split, index), theirs)
 

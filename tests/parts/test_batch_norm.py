@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from counterpoint.parts.batch_norm import GroupedBatchNorm, regroup, replace_norms
+from counterpoint.parts.batch_norm import GroupedBatchNorm, regroup
 from counterpoint.parts.encoders import Headed, NarrowResNet, QueryKeyEncoder
+from counterpoint.parts.norm_conversion import replace_norms
 
 EXACT = {"atol": 1e-12, "rtol": 0}
 
@@ -81,3 +82,16 @@ def test_keys_are_shuffled_and_queries_are_not():
         assert sorted(shuffled.tolist()) == in_order.tolist() != shuffled.tolist()
         seen.append(shuffled.tolist())
     assert seen[0] != seen[1]
+
+
+def test_a_group_without_images_leaves_no_trace():
+    """Three images in eight groups: five groups are empty, and no mean over nothing is taken."""
+    ours, theirs = GroupedBatchNorm(nn.BatchNorm2d(4)), nn.BatchNorm2d(4)
+    x = torch.randn(3, 4, 5, 5)
+    regroup(ours, torch.arange(3) * 8 // 3, 8)
+    found = ours(x)
+    each = [theirs.train()(one[None]) for one in x]
+    torch.testing.assert_close(found, torch.cat(each))
+    mean = 0.1 * x.mean((2, 3)).mean(0)
+    torch.testing.assert_close(ours.running_mean, mean)
+    assert bool(ours.running_var.isfinite().all())

@@ -97,7 +97,13 @@ def test_what_is_gathered_is_the_small_projected_vector():
 
         size = 1
 
-        def gather(self, vectors, identity):
+        def images(self, own):
+            return (own,)
+
+        def everyone(self, identify):
+            return None
+
+        def gather(self, vectors, identity, everyone=None):
             self.width = vectors.shape[1]
             return Gathered(vectors, identity, 0)
 

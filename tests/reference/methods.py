@@ -42,6 +42,25 @@ def amdim(first, second, tasks, *, clip, penalty, chosen):
     return total
 
 
+def amdim_printed(first, second, tasks, *, chosen):
+    """Equations 1 and 2 of the paper as printed, but for the sign of equation 2.
+
+    A third of three comparisons, the first view's place against all places of the second: its own
+    places are added above the line, those of other images below it.
+    """
+    total = 0.0
+    for t, (i, j) in enumerate(tasks):
+        terms = []
+        for n in range(len(first)):
+            here = places(first[n][i])
+            anchor = here[chosen(t, 0, n, len(here))]
+            scores = [[dot(anchor, v) for v in places(image[j])] for image in second]
+            below = [s for m, row in enumerate(scores) if m != n for s in row]
+            terms.append(log_sum_exp(below) - log_sum_exp(scores[n]))
+        total += sum(terms) / len(terms)
+    return total / len(tasks)
+
+
 def cpc(contexts, targets, predictors, offsets, scale):
     """Equation 3 for every offset: the target k rows below among all targets of the batch."""
     total = 0.0

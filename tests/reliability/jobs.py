@@ -102,3 +102,59 @@ def poisoned(*, rank, step, **settings):
 
     pretrainer.contrast = contrast
     train(**settings)
+
+
+def held_up(*, rank, step, how, **settings):
+    """Train, and let one rank stand still in a step: asleep, or in an exchange of its own."""
+    from counterpoint.training import pretrainer
+
+    true, calls = pretrainer.contrast, [0]
+
+    def contrast(*arguments):
+        calls[0] += 1
+        if calls[0] == step and int(os.environ.get("RANK", "0")) == rank:
+            torch.distributed.barrier() if how == "exchange" else time.sleep(1e6)
+        return true(*arguments)
+
+    pretrainer.contrast = contrast
+    train(**settings)
+
+
+def unanswered(*, rank, file, **settings):
+    """Train; when the file is there, the store never answers this rank any more."""
+    from counterpoint.training.meeting import Meeting
+
+    def deaf(true):
+        def call(*arguments):
+            while int(os.environ["RANK"]) == rank and Path(file).exists():
+                time.sleep(0.1)
+            return true(*arguments)
+
+        return call
+
+    for name in ("say", "heard", "heard_of"):
+        setattr(Meeting, name, deaf(getattr(Meeting, name)))
+    train(**settings)
+
+
+def slow_disk(*, file, **settings):
+    """Train; while the file is there, no picture is read any more."""
+    from counterpoint.data import batches
+
+    true = batches.read_cuts
+
+    def read(*arguments):
+        while Path(file).exists():
+            time.sleep(0.1)
+        return true(*arguments)
+
+    batches.read_cuts = read
+    train(**settings)
+
+
+def apart(**settings):
+    """Train as if every rank were on a machine of its own."""
+    from counterpoint.training import neighbours
+
+    neighbours._machine = lambda: int(os.environ["RANK"])
+    train(**settings)

@@ -20,7 +20,7 @@ def write_run(folder, *, method="simclr-small", epochs=5, good=0.64):
     folder.mkdir(parents=True, exist_ok=True)
     chosen = named(method, size=32)
     (folder / "method.json").write_text(chosen.to_json())
-    training = {"epochs": epochs, "batch": 256, "optimiser": "adam", "lr": 3e-3}
+    training = {"epochs": epochs, "batch": 256, "optimiser": "adamw", "lr": 3e-3}
     training |= {"weight_decay": 0.05, "seed": 0, "betas": [0.9, 0.999], "compile": False}
     record = {
         "method": chosen.fingerprint,

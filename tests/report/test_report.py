@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from counterpoint import cli
+from counterpoint.cli.parser import make_parser, spelled
 from counterpoint.report import write_report
 from counterpoint.report.findings import read_findings
 from counterpoint.report.palette import DARK, LIGHT, SERIES_DARK, SERIES_LIGHT
@@ -309,7 +309,7 @@ def test_the_command_repeats_the_run(tmp_path):
     found = read_findings(folder)
     again = repeat(found)
     typed = shlex.split(again.commands[0].replace("\\\n", " "))[1:]
-    given = cli._parser().parse_args(cli._spelled(typed)).as_dict()["pretrain"]
+    given = make_parser().parse_args(spelled(typed)).as_dict()["pretrain"]
     assert given["method"] == "moco-small"
     assert given["out"] == "a run-again"
     for key in ("epochs", "optimiser", "lr", "weight_decay", "seed"):

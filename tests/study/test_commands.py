@@ -60,6 +60,32 @@ def test_a_study_of_ones_own_and_its_table(data, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == said.out
 
 
+def test_a_trial_runs_nothing_from_the_current_folder(data, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("        2,\n", "        1,\n"))
+    for name in ("torch", "lightning", "numpy"):
+        (tmp_path / f"{name}.py").write_text(f"open('{name} was run', 'w')\nraise SystemExit(3)\n")
+    typed = "import sys; sys.path.remove(''); from counterpoint.cli import main; main(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", typed, "study", "mine.py", "--out", "results", "--retries", "0"],
+        cwd=tmp_path,
+        env=os.environ | {"COUNTERPOINT_DATA": str(data)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not list(tmp_path.glob("* was run")), done.stderr
+    assert done.returncode == 0, done.stderr
+    assert "| SimCLR |" in done.stdout
+
+
+def test_a_figure_that_no_trial_has_is_refused_before_the_first(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+    with pytest.raises(SystemExit, match=r"will have no figure 'mlp'; it has knn.*--figure knn"):
+        main(["study", "mine.py", "--out", "results", "--figure", "mlp"])
+    assert not (tmp_path / "results").exists()
+
+
 def ctrl_c(job):
     os.killpg(job.pid, signal.SIGINT)  # a terminal tells the whole group
 

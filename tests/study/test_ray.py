@@ -124,14 +124,17 @@ def test_the_command_runs_on_a_cluster(data, tmp_path, cluster):
     file.write_text(
         "from study.trials import tiny\n\n\ndef study():\n    return [tiny(0), tiny(1)]\n"
     )
+    (tmp_path / "torch.py").write_text(f"open({str(tmp_path / 'torch was run')!r}, 'w')\n")
     command = [COUNTERPOINT, "study", str(file), "--runner", "ray"]
     done = subprocess.run(
         [*command, "--address", cluster.address, "--out", str(tmp_path / "out")],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
+    assert not (tmp_path / "torch was run").exists(), "code of the current folder was run"
     assert done.returncode == 0, done.stderr
     assert "over 2 seeds" in done.stdout
     assert len(Store(str(tmp_path / "out")).every()) == 2

@@ -67,7 +67,20 @@ def test_the_four_forms():
     assert tuple(rows[0][key] for key in ("row", "column", "mean")) == ("AMDIM", "wide", "0.61")
     drawn = ET.fromstring(svg(table))
     assert len(drawn.findall(".//{*}circle")) == 3
-    assert "resnet_18" in "".join(drawn.itertext())
+    words = "".join(drawn.itertext())
+    assert "resnet_18" in words
+    assert "61.0" in words
+    assert "filled: the best of its column" in words
+
+
+def test_a_figure_brings_its_own_paper_and_ink():
+    """On a dark page black words on nothing could not be read."""
+    drawn = ET.fromstring(svg(tabulate(SOME)))
+    paper = drawn.find("{*}rect")
+    assert paper is not None
+    _, _, width, height = drawn.get("viewBox").split()
+    assert (paper.get("width"), paper.get("height")) == (f"{float(width)}", f"{float(height)}")
+    assert (paper.get("fill"), drawn.get("fill")) == ("#ffffff", "#1f2328")
 
 
 def test_an_unknown_figure_says_which_there_are():

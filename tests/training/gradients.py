@@ -2,16 +2,17 @@
 
 import copy
 import functools
+from dataclasses import replace
 
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.framework import Gathered
-from counterpoint.parts.batch_norm import share_statistics
 from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, QueryKeyEncoder
 from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Queue
 from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
+from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.parts.similarity import (
     Bilinear,
     Cosine,
@@ -47,6 +48,11 @@ METHODS = {
         extraction=Queue(of=Keys(), size=60),
         similarity=Cosine(tau=0.2),
     ),
+    "moco, a head with batch norm": tiny_method(
+        encoder=QueryKeyEncoder(of=TinyEncoder()),
+        extraction=Queue(of=Keys(), size=60),
+        similarity=ProjectedCosine(out=5),
+    ),
     "byol": tiny_method(
         encoder=MomentumEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7)),
         similarity=Cosine(tau=1.0),
@@ -78,8 +84,8 @@ METHODS = {
 class WithoutGradient(Ranks):
     """The common mistake: candidates of other ranks as constants."""
 
-    def gather(self, vectors, identity):
-        good = super().gather(vectors, identity)
+    def gather(self, vectors, identity, everyone=None):
+        good = super().gather(vectors, identity, everyone)
         return Gathered(good.vectors.detach(), good.identity, good.start)
 
 
@@ -104,13 +110,22 @@ def whole(method, count):
     return loss.detach(), gradients(model), memory(model)
 
 
+def of_step(world, count):
+    """The world of a training step: each rank knows who the others' samples are."""
+    return replace(world, batch=count, samples=tiny_batch(count)[1])
+
+
 def share(method, count, world, rank, *, ddp):
     """Mean loss and gradients over the ranks of a group, each with its share of the images."""
     model = model_of(method)
     share_statistics(model, world)
     with torch.no_grad():
         model(*own(count, world, rank, seed=1), world)
-    wrapped = DistributedDataParallel(model, process_group=world.group) if ddp else model
+    wrapped = model
+    if ddp:  # as the Trainer does: buffers are the same on all ranks without being sent
+        wrapped = DistributedDataParallel(
+            model, process_group=world.group, broadcast_buffers=False, gradient_as_bucket_view=True
+        )
     loss = wrapped(*own(count, world, rank), world)
     loss.backward()
     mean = loss.detach() / world.size

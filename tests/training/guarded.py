@@ -123,13 +123,53 @@ def read_methods(root):
         report(case.name, started, outcome)
 
 
-READERS = {"checkpoints": read_checkpoints, "configs": read_configs, "methods": read_methods}
+def read_pictures(root):
+    """Open, decode and cut each file by itself, and the largest all in one batch."""
+    import torch
+
+    from counterpoint.data import UnreadableImageError, image_files
+    from counterpoint.data.reading import read_cuts
+    from counterpoint.framework import Draw
+    from counterpoint.parts.views import pipelines
+
+    torch.set_num_threads(1)
+    views = pipelines.simclr(64).build((3, 64, 64))
+
+    def attempt(name, index, do):
+        started = time.process_time()
+        try:
+            outcome = f"read {tuple(do(Draw(0, 0, index))[0].shape)}"
+        except UnreadableImageError as error:
+            outcome = f"refused: {error.kind}: {error}"
+        except BaseException as error:  # noqa: BLE001 (a crash is what we look for)
+            outcome = f"crash: {type(error).__name__} {error}"
+        report(name, started, outcome)
+
+    good = image_files(root / "good")
+    everything = torch.arange(len(good))
+    views.cut(good.pictures(everything), Draw(0, 0, everything))
+    yield
+    files = image_files(root / "cases")
+    for one in torch.arange(len(files)).split(1):
+        name = files.paths[int(one)].stem
+        attempt(name, one, lambda draw: views.cut(files.pictures(draw.index), draw))
+    # All at once: those that are refused make way for others.
+    attempt("batch", torch.arange(len(files)), lambda draw: read_cuts(files, views.cut, draw)[0])
+
+
+READERS = {
+    "checkpoints": read_checkpoints,
+    "configs": read_configs,
+    "methods": read_methods,
+    "pictures": read_pictures,
+}
 
 if __name__ == "__main__":
     reader = READERS[sys.argv[1]](Path(sys.argv[2]))
     next(reader)  # imports, and a first read of a good file
     watch(RUNS_CODE if sys.argv[1] == "configs" else RUNS_CODE + LOADS_CODE)
-    limit()
+    if sys.argv[1] != "pictures":  # what decoders free stays an address; what is resident counts
+        limit()
     before = memory("VmHWM")
     for _ in reader:
         pass

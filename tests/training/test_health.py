@@ -19,7 +19,7 @@ from counterpoint.training.health import HealthWatch, read_history
 from counterpoint.training.optimisers import rate
 
 TINY = NarrowResNet(widths=(8, 16), blocks=(1, 1))
-QUICK = Training(epochs=2, batch=16, seed=3, optimiser="adam", lr=0.01)
+QUICK = Training(epochs=2, batch=16, seed=3, optimiser="adamw", lr=0.01)
 METHODS = {
     "simclr": simclr_small(TINY),
     "byol": byol_small(TINY),

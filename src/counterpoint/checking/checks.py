@@ -9,12 +9,15 @@ import torch
 from torch import Tensor, nn
 
 from counterpoint.checking.ranks import batch, difference
+from counterpoint.evaluation.placing import best_device, device_of
 from counterpoint.framework import Method, Model, contrast, twins
-from counterpoint.training.start import activation_numbers
+from counterpoint.training.memory import activation_numbers
 
 EXACT = 1e-9  # of the largest gradient, in float64
 CLOSE = 0.02  # of the loss: bf16 has three digits
 STEPS = 40
+LISTED = 12
+"""Weights without a gradient that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +30,32 @@ class Verdict:
 
 
 def check(
-    method: Method, image: tuple[int, ...], *, count: int = 16, parts: str | None = None
+    method: Method,
+    image: tuple[int, ...],
+    *,
+    count: int = 16,
+    parts: str | None = None,
+    device: str | torch.device | None = None,
 ) -> Iterator[Verdict]:
-    """Build a method, train it on one batch and compare it with itself; verdict by verdict."""
-    torch.manual_seed(0)
-    model = method.build(image=image)
+    """Build a method, train it on one batch and compare it with itself; verdict by verdict.
+
+    `device` is an accelerator if there is one. One process and two are compared on the CPU, in
+    float64, on any machine.
+    """
+    there = best_device() if device is None else torch.device(device)
+    model = _built(method, image, there)
     yield _size(model)
     yield _cost(model, image, count)
     yield _reached(model, image, count)
-    yield _precision(method, image, count)
-    yield _overfits(method, image, count)
+    yield _precision(method, image, count, there)
+    yield _overfits(method, image, count, there)
     yield _ranks(method, image, count, parts)
+
+
+def _built(method: Method, image: tuple[int, ...], device: torch.device) -> Model:
+    """Build the same model every time."""
+    torch.manual_seed(0)
+    return method.build(image=image).to(device)
 
 
 def _size(model: Model) -> Verdict:
@@ -49,19 +67,27 @@ def _size(model: Model) -> Verdict:
 
 def _cost(model: Model, image: tuple[int, ...], count: int) -> Verdict:
     """Time the parts of a step; the second one, when everything is warm."""
+    device = device_of(model)
     for step in (0, 1):
-        marks = [time.perf_counter()]
+        marks = [_now(device)]
         views, index = batch(model, image, count, step)
-        marks.append(time.perf_counter())
+        marks.append(_now(device))
         loss = contrast(model, views, index)
-        marks.append(time.perf_counter())
+        marks.append(_now(device))
         loss.backward()
-        marks.append(time.perf_counter())
+        marks.append(_now(device))
     views_ms, forward_ms, backward_ms = (
         1000 * (after - before) / count for before, after in pairwise(marks)
     )
     found = f"{views_ms:.2f} views, {forward_ms:.2f} forward, {backward_ms:.2f} backward"
     return Verdict("milliseconds an image", found, well=True)
+
+
+def _now(device: torch.device) -> float:
+    """Read the clock when the device has done what it was asked for."""
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
+    return time.perf_counter()
 
 
 def _reached(model: Model, image: tuple[int, ...], count: int) -> Verdict:
@@ -73,27 +99,28 @@ def _reached(model: Model, image: tuple[int, ...], count: int) -> Verdict:
     trained = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
     missing = [name for name, p in trained if p.grad is None]
     found = f"{len(trained) - len(missing)} of {len(trained)} weights have a gradient"
-    return Verdict("gradients", found + "".join(f", not {n}" for n in missing[:3]), not missing)
+    if missing:
+        more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
+        found += f"; saved as they started: {', '.join(missing[:LISTED])}{more}"
+    return Verdict("gradients", found, not missing)
 
 
-def _precision(method: Method, image: tuple[int, ...], count: int) -> Verdict:
+def _precision(method: Method, image: tuple[int, ...], count: int, device: torch.device) -> Verdict:
     losses = []
     for half in (False, True):
-        torch.manual_seed(0)
-        model = method.build(image=image)
+        model = _built(method, image, device)
         for step in (0, 1):
             views, index = batch(model, image, count, step)
-            with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=half):
+            with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=half):
                 loss = contrast(model, views, index)
         losses.append(float(loss))
     apart = abs(losses[0] - losses[1]) / max(abs(losses[0]), 1e-12)
     return Verdict("fp32 and bf16", f"losses differ by {apart:.2%}", apart < CLOSE)
 
 
-def _overfits(method: Method, image: tuple[int, ...], count: int) -> Verdict:
+def _overfits(method: Method, image: tuple[int, ...], count: int, device: torch.device) -> Verdict:
     """Train on the same views again and again: a loss that cannot fall there never will."""
-    torch.manual_seed(0)
-    model = method.build(image=image)
+    model = _built(method, image, device)
     for step in (1, 2):  # other images, for a queue or a bank to remember; then it rests
         others, who = batch(model, image, count, step)
         contrast(model, others, who)

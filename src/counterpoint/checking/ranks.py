@@ -12,9 +12,10 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from counterpoint.evaluation.placing import device_of
 from counterpoint.framework import ALONE, Draw, Method, Model, World, contrast
 from counterpoint.methods import read_method
-from counterpoint.parts.batch_norm import share_statistics
+from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.parts.own import own_parts
 from counterpoint.training.distributed import Ranks
 
@@ -82,5 +83,6 @@ def batch(
     smooth = nn.functional.interpolate(noise, tuple(image[1:]), mode="bilinear")
     colour = torch.randint(256, (count, image[0], 1, 1), generator=generator)
     smooth = 0.5 * smooth + 0.5 * colour
-    index = torch.arange(count)
-    return model.views(smooth.to(torch.uint8), Draw(0, step, index)), index
+    device = device_of(model)
+    images, index = smooth.to(device, torch.uint8), torch.arange(count, device=device)
+    return model.views(images, Draw(0, step, index)), index

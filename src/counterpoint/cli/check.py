@@ -2,6 +2,7 @@
 
 import sys
 
+from counterpoint.cli.early import refuse_early
 from counterpoint.cli.own import loaded_parts
 
 
@@ -16,6 +17,7 @@ def check_command(
         batch_size: Images in the batch that is tried.
         parts: Python file with parts of your own that the method.json names; it is run.
     """
+    refuse_early(method=method)
     from rich.console import Console
     from rich.table import Table
 

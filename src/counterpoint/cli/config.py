@@ -31,7 +31,7 @@ def read_options(text: str) -> Any:
     except yaml.YAMLError as error:
         raise ValueError(f"config: {error}") from error
     for key, value in found.items() if isinstance(found, dict) else ():
-        if key == "parts":
+        if key == "parts" and value is not None:
             raise ValueError("config: got parts, which is code that is run; type --parts instead")
         if type(value) is int and abs(value) >= 2**63:
             raise ValueError(f"config: the number of {key!r} is too large")

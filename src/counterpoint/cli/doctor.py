@@ -1,5 +1,7 @@
 """counterpoint doctor."""
 
+from counterpoint.cli.early import refuse_early
+
 
 def doctor_command(data: str, *, limit: int | None = None, json: str | None = None) -> None:
     """Look at images and machine: what is there, broken or twice, and how to start.
@@ -9,6 +11,7 @@ def doctor_command(data: str, *, limit: int | None = None, json: str | None = No
         limit: Only the first so many images of each split.
         json: File to write everything to, for programs.
     """
+    refuse_early(data=data)
     from json import dumps
     from pathlib import Path
 

@@ -1,15 +1,24 @@
 """counterpoint methods and counterpoint anatomy."""
 
+from counterpoint.cli.early import refuse_early
+
 
 def methods_command() -> None:
     """List the methods."""
     from rich.console import Console
+    from rich.table import Table
 
-    from counterpoint.methods import METHODS
+    from counterpoint.catalogue import METHODS, VARIANTS
 
-    for name, compose in METHODS.items():
-        summary = (compose.__doc__ or "").strip().splitlines()[0]
-        Console().print(f"[bold]{name}[/]  {summary}")
+    table = Table("--method", "what it is", title_justify="left")
+    for name, what in METHODS.items():
+        table.add_row(f"[bold]{name}[/]", what)
+    table.add_section()
+    for name, what in VARIANTS.items():
+        table.add_row(name, what)
+    console = Console()
+    console.print(table)
+    console.print("counterpoint anatomy NAME shows the five parts of one", highlight=False)
 
 
 def anatomy_command(names: list[str], *, size: int = 32) -> None:
@@ -19,6 +28,8 @@ def anatomy_command(names: list[str], *, size: int = 32) -> None:
         names: One or more methods; where they differ is in colour.
         size: Side of the images in pixels.
     """
+    for name in () if names == ["all"] else names:
+        refuse_early(method=name)
     from rich.console import Console
     from rich.table import Table
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
+from counterpoint.cli.early import refuse_early
 from counterpoint.cli.own import loaded_parts
 
 
@@ -15,7 +16,8 @@ def pretrain_command(
     size: int | None = None,
     epochs: int | None = None,
     batch_size: int | None = None,
-    optimiser: Literal["lars", "sgd", "adam"] | None = None,
+    accumulate: int = 1,
+    optimiser: Literal["lars", "sgd", "adam", "adamw"] | None = None,
     lr: float | None = None,
     weight_decay: float | None = None,
     seed: int = 0,
@@ -38,15 +40,16 @@ def pretrain_command(
     Options that are not given are the method's own (`counterpoint methods`).
 
     Args:
-        data: Folder of the images.
+        data: Folder of the images, or a Parquet, .npy or .npz file.
         out: Folder to write the run to.
         method: Name of a method (`counterpoint methods` lists them) or a method.json.
         encoder: A torchvision ResNet, small, or timm/NAME; the method's own if not given.
-        size: Side of the views of image files, in pixels; 128 if not given.
-        epochs: Passes over the images.
-        batch_size: Images per step, over all devices.
-        optimiser: LARS, SGD or AdamW.
-        lr: Learning rate per 256 images.
+        size: Side of the views in pixels; if not given, 128 of files, that of images in memory.
+        epochs: Passes over the images; the method's own if not given.
+        batch_size: Images per update, over all devices; the method's own if not given.
+        accumulate: Parts that a batch is worked through in; less memory, negatives of a part only.
+        optimiser: LARS, SGD with momentum, Adam or AdamW.
+        lr: Learning rate per 256 images; the method's own if not given.
         weight_decay: Weight decay, not for biases and norms.
         seed: Seed of weights, order and views.
         steps: Stop after so many steps, with the schedule fitted to them.
@@ -64,31 +67,35 @@ def pretrain_command(
         parts: Python file with parts of your own that a method.json names; it is run.
         logger: Where metrics go besides metrics.csv; wandb stays offline.
     """
-    from dataclasses import replace
-
-    from counterpoint.data import image_shape, open_data
-    from counterpoint.methods import named, training_of
+    refuse_early(data=data, method=method, encoder=encoder)
+    from counterpoint.data import open_data, view_side
+    from counterpoint.methods import RECIPES, named, training_of
     from counterpoint.pretraining import pretrain
     from counterpoint.training.loggers import loggers_named
+    from counterpoint.training.out_folder import out_folder
 
+    loggers = loggers_named(logger, out_folder(out))
     asked = {
         "epochs": epochs,
         "batch": batch_size,
+        "accumulate": accumulate,
         "optimiser": optimiser,
         "lr": lr,
         "weight_decay": weight_decay,
+        "seed": seed,
+        "precision": precision,
+        "compile": compile,
     }
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    own = training_of(method)
-    settings = replace(own, seed=seed, precision=precision, compile=compile, **given)
+    settings = training_of(method, **given) if method in RECIPES else None
     splits = open_data(data, limit=limit, known_bad=_numbers(known_bad))
-    side = image_shape(splits.train, size=size)[-1]
+    side = view_side(splits.train, size=size)
     chosen = named(method, encoder=encoder, size=side, parts=loaded_parts(parts))
     pretrain(
         chosen,
         splits,
         out=out,
-        training=settings,
+        training=settings or training_of(chosen, **given),
         steps=steps,
         size=size,
         workers=workers,
@@ -96,7 +103,7 @@ def pretrain_command(
         save_seconds=save_seconds,
         most_bad=most_bad,
         patience=patience,
-        loggers=loggers_named(logger, Path(out)),
+        loggers=loggers,
         devices=devices,
     )
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from counterpoint.cli.early import refuse_early
 from counterpoint.cli.own import loaded_parts
 
 
@@ -22,6 +23,10 @@ def report_command(
         limit: Only the first so many images of each split.
         parts: Python file with parts of your own that a run's method names; it is run.
     """
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise FileNotFoundError(f"run: there is no folder {folder}")
+    refuse_early(data=data)
     from rich.console import Console
 
     from counterpoint.data import open_data

@@ -63,6 +63,7 @@ def study_command(
     from counterpoint.study.progress import Progress
     from counterpoint.study.shortening import shortened
     from counterpoint.study.storing import Store
+    from counterpoint.study.table import require_figure
 
     if name.endswith(".py"):
         sys.stderr.write(f"counterpoint: the study of {name}, which is run\n")
@@ -70,6 +71,7 @@ def study_command(
     if plan:
         _say_plan(trials, speed, price)
         return
+    require_figure(trials, figure)
     store = Store(out or f"runs/{name.removesuffix('.py')}-{scale}")
     store.plan(trials)
     progress = Progress(figure=figure, at_once=at_once or 1)

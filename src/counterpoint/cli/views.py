@@ -1,5 +1,9 @@
 """counterpoint views."""
 
+from pathlib import Path
+
+from counterpoint.cli.early import refuse_early
+
 
 def views_command(
     data: str,
@@ -19,20 +23,33 @@ def views_command(
         out: Picture to write, a PNG by its name, or another format.
         images: How many images, drawn from all of them.
         epochs: How many epochs' views of each.
-        size: Side of the views of image files, in pixels; 128 if not given.
+        size: Side of the views in pixels; if not given, 128 of files, that of images in memory.
         seed: Seed of the views and of the choice of images.
     """
+    refuse_early(data=data, method=method)
+    file = _picture(out)
     from rich.console import Console
 
-    from counterpoint.data import image_shape, open_data, sample_images
+    from counterpoint.data import open_data, sample_images, view_side
     from counterpoint.methods import views_named
     from counterpoint.report import contact_sheet
 
     source = open_data(data).train
-    side = image_shape(source, size=size)[-1]
+    side = view_side(source, size=size)
     views = views_named(method, size=side)
     some = sample_images(source, images, seed=seed)
     title = f"{method}: views of {source.name}, {side} pixels"
     sheet = contact_sheet(views, some, title=title, seed=seed, epochs=epochs)
-    sheet.save(out, optimize=True)
+    sheet.save(file, optimize=True)
     Console().print(f"{views}\n{len(some)} images, {epochs} epochs: [bold]{out}[/]")
+
+
+def _picture(out: str) -> Path:
+    """Make the folder of a picture, and refuse a name that is none before anything is drawn."""
+    from PIL import Image
+
+    file = Path(out)
+    if file.suffix.lower() not in Image.registered_extensions():
+        raise ValueError(f"--out is {out!r}; it needs the name of a picture, such as views.png")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file

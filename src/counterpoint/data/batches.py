@@ -9,18 +9,21 @@ from jaxtyping import Int64
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from counterpoint.data.crew import Crew
 from counterpoint.data.files import Files
 from counterpoint.data.order import Order
 from counterpoint.data.quarantine import KINDS, Bad
 from counterpoint.data.reading import Cut, read_cuts
 from counterpoint.data.source import Source
-from counterpoint.framework.records import Draw, Images, Index
+from counterpoint.framework.records import Cuts, Draw, Images, Index
+from counterpoint.framework.training import fitting_batch
+from counterpoint.pulse import phase
 
 
 class Batch(NamedTuple):
     """This rank's share of a step."""
 
-    images: Images | tuple[Images, ...]
+    images: Images | Cuts
     """Images of one size, or one cut per view of files of any size."""
     index: Index  # type: ignore[assignment]  # tuple.index is not used
     """The sample numbers."""
@@ -48,18 +51,27 @@ class Batches:
     workers: int = 0
     epoch: int = 0
     """The epoch of the first pass."""
+    together: int = 1
+    """Batches that make one update; an epoch has as many as are whole."""
     start: int = 0
     """The first step of the first pass: more than 0 goes on where an earlier run stopped."""
+    pin: bool = False
+    """Put batches where a CUDA device fetches them by itself, while the host goes on."""
     sampler: Order = field(init=False)
+    crew: Crew = field(init=False)
+    """The workers of the pass that was begun last."""
 
     def __post_init__(self) -> None:
-        if not 2 <= self.batch <= len(self.source):
-            raise ValueError(
-                f"data: a batch of {self.batch} from {len(self.source)} images; "
-                "needs at least 2 images and no more than there are"
-            )
+        check_batch(self.batch, len(self.source), together=self.together, ranks=self.ranks)
+        self.crew = Crew(self.workers)
         self.sampler = Order(
-            len(self.source), self.batch, self.seed, self.rank, self.ranks, self.epoch
+            len(self.source),
+            self.batch,
+            self.seed,
+            self.rank,
+            self.ranks,
+            self.epoch,
+            self.together,
         )
 
     def __len__(self) -> int:
@@ -70,13 +82,37 @@ class Batches:
         start = self.start if self.sampler.epoch == self.epoch else 0
         shares = self.sampler.shares(start=start)
         if isinstance(self.source, Source):
-            return (Batch(self.source.images[index], index, listed([])) for index in shares)
+            return loaded(self._in_memory(self.source, shares))
         assert self.cut is not None, "files need the views' cut"
-        cutter = Cutter(self.source, self.cut, self.seed, self.sampler.epoch)
+        self.crew = Crew(self.workers)
+        cutter = Cutter(self.source, self.cut, self.seed, self.sampler.epoch, self.crew)
+        # Workers end with their pass. Lightning holds its loaders in circles of objects: workers
+        # that stay would be ended by whichever process collects those, a forked one too.
         loader = DataLoader(
-            cutter, sampler=shares, batch_size=None, num_workers=self.workers, collate_fn=_as_it_is
+            cutter,
+            sampler=shares,
+            batch_size=None,
+            num_workers=self.workers,
+            collate_fn=_as_it_is,
+            worker_init_fn=self.crew.attend,
+            pin_memory=self.pin,
         )
-        return iter(loader)
+        return loaded(iter(loader))
+
+    def _in_memory(self, source: Source, shares: Iterator[Index]) -> Iterator[Batch]:
+        for index in shares:
+            images = source.images[index]
+            yield Batch(images.pin_memory() if self.pin else images, index, listed([]))
+
+
+def loaded(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """Give batches, and say while one is being waited for that it is."""
+    while True:
+        with phase("loading a batch", alone=True):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
 
 
 @dataclass
@@ -87,10 +123,31 @@ class Cutter(Dataset[Batch]):
     cut: Cut
     seed: int
     epoch: int
+    crew: Crew
 
     def __getitem__(self, index: Index) -> Batch:
-        cuts, bad = read_cuts(self.files, self.cut, Draw(self.seed, self.epoch, index))
+        with self.crew.working():
+            cuts, bad = read_cuts(self.files, self.cut, Draw(self.seed, self.epoch, index))
         return Batch(cuts, index, listed(bad))
+
+
+def check_batch(batch: int, images: int, *, together: int = 1, ranks: int = 1) -> None:
+    """Refuse a batch that the images cannot fill, or that leaves a process without any.
+
+    >>> check_batch(512, 298)
+    Traceback (most recent call last):
+    ValueError: data: a batch of 512 from 298 images; 64 fits
+    """
+    if batch < 2:
+        raise ValueError(f"data: a batch of {batch} from {images} images; needs at least 2")
+    if batch * together > images:
+        fits = fitting_batch(batch * together, images)
+        do = f"{fits} fits" if fits else "there are too few to train on"
+        raise ValueError(f"data: a batch of {batch * together} from {images} images; {do}")
+    if batch < ranks:
+        raise ValueError(
+            f"data: {batch} images at once for {ranks} processes; needs one or more for each"
+        )
 
 
 def listed(bad: list[Bad]) -> Int64[Tensor, "bad 2"]:

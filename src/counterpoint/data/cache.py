@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from counterpoint.data.locking import alone
+
 Arrays = dict[str, np.ndarray]
 
 
@@ -20,16 +22,32 @@ def cache_folder() -> Path:
 def cached(files: Sequence[Path], make: Callable[[], Arrays], *, keep: bool = True) -> Arrays:
     """Give what `make` gives, from the cache when the files are still the same.
 
-    Files are known by name, size and time of change. A cache that cannot be written is no
-    error: the arrays are made anew each time. `keep` says whether to write what was made.
+    Files are known by name, size and time of change. The arrays are mapped into memory, so that
+    the ranks of a machine share them, and of ranks that start at once one makes them. A cache
+    that cannot be written is no error: the arrays are made anew each time. `keep` says whether
+    to write what was made.
     """
     known = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
     place = cache_folder() / hashlib.sha256(repr(known).encode()).hexdigest()[:24]
     if place.is_dir():
-        return {f.stem: np.load(f, allow_pickle=False) for f in place.glob("*.npy")}
-    arrays = make()
+        return _mapped(place)
     if not keep:
-        return arrays
+        return make()
+    with alone(place.with_suffix(".lock")):
+        if not place.is_dir():  # else it was made while we waited
+            arrays = make()
+            _write(arrays, place)
+            if not place.is_dir():
+                return arrays
+    return _mapped(place)
+
+
+def _mapped(place: Path) -> Arrays:
+    """Map arrays copy on write: what is written to them stays in this process."""
+    return {f.stem: np.load(f, mmap_mode="c", allow_pickle=False) for f in place.glob("*.npy")}
+
+
+def _write(arrays: Arrays, place: Path) -> None:
     unfinished = place.with_name(f"{place.name}.{os.getpid()}")
     try:
         unfinished.mkdir(parents=True)
@@ -38,4 +56,3 @@ def cached(files: Sequence[Path], make: Callable[[], Arrays], *, keep: bool = Tr
         unfinished.rename(place)
     except OSError:  # read-only, full, or another process was first
         shutil.rmtree(unfinished, ignore_errors=True)
-    return arrays

@@ -7,6 +7,7 @@ import torch
 
 from counterpoint.data.cache import Arrays, cached
 from counterpoint.data.files import Files
+from counterpoint.data.formats import FORMATS
 from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.progress import tracked
 from counterpoint.data.quarantine import Bad, Kind
@@ -63,6 +64,7 @@ def _kept_or_decoded(rows: Rows, known: Collection[int]) -> Arrays:
 def _decode(rows: Rows, known: Collection[int]) -> Arrays:
     images: np.ndarray | None = None
     bad: list[Bad] = []
+    _check_sizes(rows, known)
     what = f"decoding {rows.files[0].name} (kept for the next time)"
     for row in tracked(range(len(rows)), what):
         if row in known:
@@ -73,14 +75,12 @@ def _decode(rows: Rows, known: Collection[int]) -> Arrays:
             bad.append(Bad(row, error.kind))
             continue
         images = _room(len(rows), pixels.shape) if images is None else images
-        if images.shape[1:] != pixels.shape:
-            raise _NotOneSizeError
         images[row] = pixels
     if images is None:
         kinds = ", ".join(sorted({b.kind for b in bad}))
         raise ValueError(
             f"data: none of the {len(rows):,} images in {rows.files[0]} can be read ({kinds}); "
-            "needs JPEG, PNG or WebP"
+            f"needs {', '.join(FORMATS)}"
         )
     arrays = {"images": images}
     if bad:
@@ -89,9 +89,25 @@ def _decode(rows: Rows, known: Collection[int]) -> Arrays:
     return arrays
 
 
+def _check_sizes(rows: Rows, known: Collection[int]) -> None:
+    """Look at all headers before a picture is decoded: the last may be of another size."""
+    size: tuple[int, int] | None = None
+    for row in tracked(range(len(rows)), f"reading the headers of {rows.files[0].name}"):
+        if row in known:
+            continue
+        try:
+            picture = rows.picture(row)
+        except UnreadableImageError:
+            continue
+        if size is None:
+            size = picture.height, picture.width
+            if 3 * len(rows) * picture.height * picture.width > MOST_BYTES:
+                raise _NotOneSizeError
+        if size != (picture.height, picture.width):
+            raise _NotOneSizeError
+
+
 def _room(count: int, shape: tuple[int, ...]) -> np.ndarray:
-    if count * np.prod(shape) > MOST_BYTES:
-        raise _NotOneSizeError
     return np.zeros((count, *shape), np.uint8)
 
 

@@ -1,6 +1,6 @@
 """Encoded images of varying size, with or without labels."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, overload, runtime_checkable
@@ -9,7 +9,10 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from counterpoint.data.identity import Identity
 from counterpoint.data.pictures import FilePicture
+
+NAMED = 6  # suffixes of files that are not opened, and are named
 
 
 @runtime_checkable
@@ -31,8 +34,12 @@ class Store(Protocol):
     def picture(self, place: int, /) -> FilePicture:
         """Read one image and its header."""
 
-    def known(self, places: Int64[Tensor, " some"], /) -> Iterator[bytes]:
-        """Say by what each image is known without reading it: name, size, time of change."""
+    @property
+    def unopened(self) -> dict[str, int]:
+        """How many files lie beside the images and are not opened, by their suffix."""
+
+    def identity(self) -> Identity:
+        """Say by what all the images are known: names, sizes, and a sample of their content."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +62,16 @@ class Paths(Sequence[Path]):
         if isinstance(number, slice):
             return Paths(self.store, self.places[number])
         return self.store.path(int(self.places[number]))
+
+
+def unopened(files: "Files") -> str:
+    """Say how many files lie beside the images and are not opened; nothing where there are none."""
+    kinds = files.store.unopened
+    if not (count := sum(kinds.values())):
+        return ""
+    some = ", ".join(f"{suffix} {number:,}" for suffix, number in [*kinds.items()][:NAMED])
+    more = ", ..." if len(kinds) > NAMED else ""
+    return f"{count:,} {'file' if count == 1 else 'files'} not opened: {some}{more}"
 
 
 def kinds_of(labels: Int64[Tensor, " sample"]) -> int:
@@ -83,7 +100,8 @@ class Files:
         what, kinds = self.store.words
         labels = "no labels" if self.labels is None else f"{kinds_of(self.labels)} {kinds}"
         bad = f", {len(self.bad):,} of them bad" if self.bad else ""
-        return f"{self.name}: {len(self):,} {what}, {labels}{bad}"
+        left = unopened(self)
+        return f"{self.name}: {len(self):,} {what}{left and f' ({left})'}, {labels}{bad}"
 
     @property
     def paths(self) -> Paths:

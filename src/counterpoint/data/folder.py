@@ -1,23 +1,18 @@
 """A folder of image files."""
 
+import hashlib
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from jaxtyping import Int64
-from torch import Tensor
 
 from counterpoint.data.files import Files
+from counterpoint.data.formats import SUFFIXES
+from counterpoint.data.identity import Identity, content_of, sampled
 from counterpoint.data.index import Index
 from counterpoint.data.indexing import index_of
-from counterpoint.data.pictures import (
-    SUFFIXES,
-    FilePicture,
-    UnreadableImageError,
-    open_picture,
-)
+from counterpoint.data.pictures import FilePicture, open_picture, read_file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,19 +30,21 @@ class Folder:
         return self.root / os.fsdecode(self.index.files[place])
 
     def content(self, place: int) -> bytes:
-        path = self.path(place)
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise UnreadableImageError(f"{path}: {error.strerror}", "missing") from error
+        return read_file(self.path(place))
 
     def picture(self, place: int) -> FilePicture:
         return open_picture(self.content(place), str(self.path(place)))
 
-    def known(self, places: Int64[Tensor, " some"]) -> Iterator[bytes]:
-        sizes, times = self.index.sizes[places].tolist(), self.index.times[places].tolist()
-        for name, size, time in zip(self.index.files.some(places), sizes, times, strict=True):
-            yield b"%s %d %d\n" % (name.rpartition(b"/")[2], size, time)
+    @property
+    def unopened(self) -> dict[str, int]:
+        return self.index.unopened
+
+    def identity(self) -> Identity:
+        digest = hashlib.blake2b(digest_size=32)
+        for part in (self.index.files.data, self.index.files.ends, self.index.sizes):
+            digest.update(part.numpy().data)
+        some = (self.path(place) for place in sampled(len(self)))
+        return Identity(digest.digest(), content_of(some))
 
 
 def image_files(folder: str | Path) -> Files:

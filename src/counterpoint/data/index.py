@@ -9,12 +9,14 @@ from pathlib import Path
 import torch
 from jaxtyping import Int64
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from counterpoint.data.listing import listed
 from counterpoint.data.names import Names, shown
 from counterpoint.data.progress import tracked
+from counterpoint.data.tensor_file import write_tensors
+
+KINDS = 100  # suffixes of files that are not opened, and are counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +34,8 @@ class Index:
     unreadable: tuple[str, ...]
     parquet: bool
     """Whether there is a Parquet file too: then this is no mere folder of images."""
+    unopened: dict[str, int]
+    """How many other files there are, by their suffix; the most frequent first."""
 
     def is_true(self, root: Path) -> bool:
         """See whether no folder was changed since: adding, removing and renaming change one."""
@@ -67,6 +71,7 @@ def make_index(root: Path) -> Index:
         torch.tensor(listing.times, dtype=torch.int64).view(-1, 2),
         tuple(shown(name) for name in listing.unreadable),
         listing.parquet,
+        dict(sorted(listing.unopened.items(), key=lambda one: (-one[1], one[0]))[:KINDS]),
     )
 
 
@@ -103,13 +108,9 @@ def save_index(index: Index, place: Path) -> None:
         "classes": index.classes,
         "unreadable": index.unreadable,
         "parquet": index.parquet,
+        "unopened": index.unopened,
     }
-    unfinished = place.with_name(f"{place.name}.{os.getpid()}")
-    try:
-        save_file(tensors, unfinished, metadata={"words": json.dumps(words)})
-        unfinished.replace(place)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_tensors(place, tensors, metadata={"words": json.dumps(words)})
 
 
 def load_index(place: Path) -> Index | None:
@@ -130,4 +131,5 @@ def load_index(place: Path) -> Index | None:
         t["folder_times"],
         tuple(words["unreadable"]),
         words["parquet"],
+        words["unopened"],
     )

@@ -1,19 +1,18 @@
 """The index of a folder: made once, kept, shared by all ranks, made anew when files change."""
 
-import fcntl
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from safetensors import SafetensorError
 
 from counterpoint.data.cache import cache_folder
+from counterpoint.data.formats import SUFFIXES
 from counterpoint.data.index import Index, load_index, make_index, save_index
-from counterpoint.data.pictures import SUFFIXES
+from counterpoint.data.locking import alone
 
-FORM = f"1 {SUFFIXES}"  # another form of the index, or other files in it: another name
+FORM = f"2 {SUFFIXES}"  # another form of the index, or other files in it: another name
 
 
 def index_of(root: Path) -> Index:
@@ -28,7 +27,7 @@ def index_of(root: Path) -> Index:
     if (found := kept_index(root)) is not None:
         return found
     place = _place(root)
-    with _alone(place.with_suffix(".lock")):
+    with alone(place.with_suffix(".lock")):
         if (found := kept_index(root)) is not None:  # made while we waited
             return found
         made = make_index(root)
@@ -46,18 +45,3 @@ def kept_index(root: Path) -> Index | None:
 def _place(root: Path) -> Path:
     name = FORM.encode() + b"\0" + os.fsencode(root.resolve())
     return cache_folder() / f"folder-{hashlib.sha256(name).hexdigest()[:24]}.safetensors"
-
-
-@contextmanager
-def _alone(place: Path) -> Iterator[None]:
-    """Keep others out while we work; where files cannot be locked, work without."""
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        lock = place.open("w")
-    except OSError:
-        yield
-        return
-    with lock:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

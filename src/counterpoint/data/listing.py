@@ -2,14 +2,16 @@
 
 import os
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from counterpoint.data.formats import SUFFIXES
 from counterpoint.data.names import shown
-from counterpoint.data.pictures import SUFFIXES
 from counterpoint.data.progress import tracked
 
 ENDINGS = tuple(suffix.encode() for suffix in SUFFIXES)
+SUFFIX = 12  # letters that are kept of a suffix
 TICK = 20_000_000  # ns; Linux stamps a change with the time of its last tick, at most 10 ms ago
 COARSE = 2_000_000_000  # ns; file systems that keep whole seconds, of FAT every second one
 
@@ -25,6 +27,8 @@ class Listing:
     unreadable: list[bytes] = field(default_factory=list)
     parquet: bool = False
     """Whether there is a Parquet file among the others."""
+    unopened: Counter[str] = field(default_factory=Counter)
+    """How many other files there are, by their suffix."""
     seen: set[tuple[int, int]] = field(default_factory=set)
     """Device and number of every folder, by which a loop of links is known."""
 
@@ -70,18 +74,23 @@ def _read(
                         listing.files.append(below)
                     case "parquet":
                         listing.parquet = True
+                    case "other":
+                        suffix = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122 (bytes)
+                        listing.unopened[shown(suffix[:SUFFIX]) or "no suffix"] += 1
     except OSError:
         listing.unreadable.append(name)
 
 
 def _kind(entry: "os.DirEntry[bytes]") -> str:
-    """Tell folders, image and Parquet files; a link that leads nowhere or to itself is neither."""
+    """Tell folders, image, Parquet and other files; a link that leads nowhere is none of them."""
     try:
         if entry.is_dir():
             return "folder"
         if entry.name.endswith(b".parquet"):
             return "parquet"
-        return "file" if entry.name.lower().endswith(ENDINGS) and entry.is_file() else ""
+        if not entry.is_file():
+            return ""
+        return "file" if entry.name.lower().endswith(ENDINGS) else "other"
     except OSError:
         return ""
 

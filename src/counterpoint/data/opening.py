@@ -10,6 +10,7 @@ from counterpoint.data.decoding import in_memory
 from counterpoint.data.folder import image_files
 from counterpoint.data.imagenet import has_split_folders, imagenet
 from counterpoint.data.parquet import columns_of, parquet_files, parquet_splits
+from counterpoint.data.place import local
 from counterpoint.data.source import Splits
 from counterpoint.data.splitting import tenths
 from counterpoint.data.stl10 import UNLABELLED, stl10
@@ -25,7 +26,7 @@ def open_data(
     `limit` takes only the first images of each split. `known_bad` are numbers of training
     images that are known to be unreadable: they are not decoded, others stand in for them.
     """
-    splits = in_memory(_found(Path(place)).marked(known_bad))
+    splits = in_memory(_found(local(place, what="data")).marked(known_bad))
     return splits if limit is None else splits.head(limit)
 
 

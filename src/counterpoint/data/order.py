@@ -18,7 +18,8 @@ class Order:
 
     `batch` samples make one global batch; rank r of W takes the r-th of W slices of it, so that
     the global batches are the same for any number of ranks, and all ranks take as many steps.
-    The rest of an epoch is left out. All there is to keep is seed, epoch and step.
+    `together` batches make one update: an epoch ends with a whole one, and the rest of it is left
+    out. All there is to keep is seed, epoch and step.
 
     >>> order = Order(10, batch=4, seed=0)
     >>> [share.tolist() for share in order.shares()]
@@ -33,9 +34,10 @@ class Order:
     rank: int = 0
     ranks: int = 1
     epoch: int = 0
+    together: int = 1
 
     def __len__(self) -> int:
-        return self.count // self.batch
+        return self.count // (self.batch * self.together) * self.together
 
     def set_epoch(self, epoch: int) -> None:
         """Take the order of another epoch; Lightning says which before each pass."""
@@ -50,6 +52,15 @@ class Order:
             some = torch.arange(first, min(first + steps, len(self)))
             places = some[:, None] * self.batch + own
             yield from permutation(places.flatten()).view(places.shape)
+
+    def whole(self, step: int) -> Int64[Tensor, " batch"]:
+        """Give the samples of all ranks at a step, rank after rank.
+
+        >>> Order(10, batch=4, seed=0).whole(1)
+        tensor([5, 1, 3, 8])
+        """
+        places = torch.arange(step * self.batch, (step + 1) * self.batch)
+        return Permutation(self.count, self.seed, self.epoch)(places)
 
     def rest(self) -> Int64[Tensor, " left"]:
         """Give the samples that the epoch leaves out."""

@@ -14,6 +14,7 @@ from torch import Tensor
 from counterpoint.data.files import Files
 from counterpoint.data.indexing import kept_index
 from counterpoint.data.rows import Rows, read_column, read_metadata
+from counterpoint.data.saying import say
 from counterpoint.data.source import Splits
 from counterpoint.data.splitting import arranged
 
@@ -88,9 +89,29 @@ def columns_of(file: Path) -> Columns:
     whole = [field.name for field in schema if arrow.types.is_integer(field.type)]
     label = _preferred(LABELS, named) or next((n for n in LABELS if n in whole), None)
     classes = features.get(label or "", {}).get("names")
-    return Columns(
-        _preferred(IMAGES, images) or images[0], label, None if classes is None else tuple(classes)
-    )
+    image = _preferred(IMAGES, images) or images[0]
+    if said := _left_out(image, images, label, named if label else [*named, *whole]):
+        say(f"{file}: {said}")
+    return Columns(image, label, None if classes is None else tuple(classes))
+
+
+def _left_out(image: str, images: Sequence[str], label: str | None, labels: Sequence[str]) -> str:
+    """Say which columns could have been meant and were not taken.
+
+    >>> _left_out("image", ["image", "depth"], None, ["target"])
+    'images are column image, not depth; no labels: column target is not taken, call it label'
+    """
+    parts = []
+    if others := [name for name in images if name != image]:
+        parts.append(f"images are column {image}, not {', '.join(others)}")
+    others = [name for name in dict.fromkeys(labels) if name != label]
+    if others and label is None:
+        one = len(others) == 1
+        columns = f"column {others[0]} is" if one else f"columns {', '.join(others)} are"
+        parts.append(f"no labels: {columns} not taken, call {'it' if one else 'one'} label")
+    elif others:
+        parts.append(f"labels are column {label}, not {', '.join(others)}")
+    return "; ".join(parts)
 
 
 def _preferred(names: Sequence[str], found: Sequence[str]) -> str | None:

@@ -1,40 +1,37 @@
 """Image files of any size, format and colour mode, as red, green and blue bytes.
 
-The header is read first: size, format and orientation are known, and bounded, before a single
-pixel is decoded. JPEG files can be decoded at 1/2, 1/4 or 1/8 of their size for a fraction of
-the work; docs/decisions compares the decoders.
+The header is read first: size, format and orientation are known, and what decoding will hold in
+memory is bounded, before a single pixel is decoded. JPEG files can be decoded at 1/2, 1/4 or 1/8
+of their size for a fraction of the work; docs/decisions compares the decoders.
 """
 
 import io
 import math
+import os
 import struct
-from dataclasses import dataclass
+import warnings
+import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-import torch
 from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
 
+from counterpoint.data.formats import BUDGET, RefusedError, plain
 from counterpoint.data.quarantine import Kind
+from counterpoint.data.strips import upright
+from counterpoint.pulse import beat
 
-FORMATS = ("JPEG", "PNG", "WEBP")
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
-MOST_PIXELS = 1 << 26  # 67 megapixels decoded: 200 MB as bytes
-ORIENTATION = 0x0112  # EXIF: how the camera was held, and what makes the picture upright
-UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-BROKEN = (OSError, SyntaxError, ValueError, TypeError, IndexError, struct.error, EOFError)
+MOST_FILE = 64 << 20  # bytes of a file, which is in memory twice while it is decoded
+CORE = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2}  # bytes a pixel in Pillow; others take 4
+OUT = 6  # bytes a pixel: red, green and blue, and the copy that resampling makes of them
+SHRINKS = (1, 2, 4, 8)  # as a JPEG can be decoded smaller
+BROKEN = (
+    *(OSError, SyntaxError, ValueError, TypeError, IndexError, KeyError, AttributeError),
+    *(struct.error, zlib.error, EOFError, OverflowError, RuntimeError),
+)
 """What Pillow raises on files that are damaged, by where the damage is."""
-PAPER = (255, 255, 255)  # what shows through transparent pixels: white, as in a browser
 
 
 class UnreadableImageError(ValueError):
@@ -53,82 +50,114 @@ class FilePicture:
     """An image file whose header has been read; height and width are as people see it."""
 
     name: str
-    image: Image.Image
+    data: bytes
+    """The file without its metadata."""
+    form: str
+    mode: str
+    """As Pillow calls them."""
     orientation: int
     height: int
     width: int
+    beside: int
+    per_pixel: int
+    """What decoding holds in memory besides the image, whatever its scale, and for each pixel."""
+    opened: list[Image.Image] = field(repr=False)
+    """The image of the header, until it is decoded: pixels are held by nobody afterwards."""
 
     def decode(self, scale: float) -> UInt8[Tensor, "3 height width"]:
-        """Give the pixels; of a JPEG perhaps fewer, but at least `scale` of them each way."""
+        """Give the pixels; of a large picture perhaps fewer, but at least `scale` each way."""
         try:
-            self.image.draft(self.image.mode, _at_least(self.image.size, scale))
-            if math.prod(self.image.size) > MOST_PIXELS:
-                raise UnreadableImageError(
-                    f"{self.name}: {self._size} pixels is too large", "too large"
-                )
-            turn = UPRIGHT.get(self.orientation)
-            image = self.image if turn is None else self.image.transpose(turn)
-            pixels = np.array(_rgb(image))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what is damaged is said by the kind
+                image = self.opened.pop() if self.opened else _opened(self.data, self.form)
+                whole = image.size
+                image.draft(image.mode, _at_least(whole, scale))
+                left = max(a / b for a, b in zip(whole, image.size, strict=True)) * scale
+                return upright(image, self.orientation, shrink=self._shrink(image, left))
         except UnreadableImageError:
             raise
         except BROKEN as error:
             raise UnreadableImageError(f"{self.name}: {error}", "truncated") from error
-        return torch.from_numpy(pixels).permute(2, 0, 1)
+        finally:
+            beat()
 
-    @property
-    def _size(self) -> str:
-        return f"{self.width} x {self.height}"
+    def _shrink(self, image: Image.Image, scale: float) -> int:
+        """Give by how much to shrink the decoded pixels so that all fits: mostly not at all."""
+        pixels = math.prod(image.size)
+        held = len(self.data) + self.beside + (CORE.get(image.mode, 4) + self.per_pixel) * pixels
+        needed = 0
+        for shrink in (s for s in SHRINKS if s * scale <= 1 or s == 1):
+            needed = held + OUT * pixels // shrink**2
+            if needed <= BUDGET:
+                return shrink
+        raise UnreadableImageError(
+            f"{self.name}: {self.width} x {self.height} pixels is too large: decoding would hold "
+            f"{needed >> 20:,} MB, at most {BUDGET >> 20}; save it smaller, or as a JPEG",
+            "too large",
+        )
 
 
 def open_picture(data: bytes, name: str) -> FilePicture:
     """Read the header of a file; nothing is decoded yet."""
+    beat()
     if not data:
         raise UnreadableImageError(f"{name}: the file is empty", "empty")
+    if len(data) > MOST_FILE:
+        raise too_long(name, len(data))
     try:
-        image = Image.open(io.BytesIO(data), formats=FORMATS)
-        orientation = _orientation(image)
+        found = plain(data)
+    except RefusedError as error:
+        raise UnreadableImageError(f"{name}: {error}", error.kind) from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of large pictures: we bound them
+            image = _opened(found.data, found.form)
     except Image.DecompressionBombError as error:
         raise UnreadableImageError(f"{name}: {error}", "too large") from error
     except BROKEN as error:
-        what = f"{name}: not a readable {', '.join(FORMATS)} image"
+        what = f"{name}: not a readable {found.form} image"
         raise UnreadableImageError(what, "not an image") from error
     width, height = image.size
     if width < 1 or height < 1:
         raise UnreadableImageError(f"{name}: {width} x {height} pixels", "no pixels")
-    seen = (width, height) if orientation >= 5 else (height, width)
-    return FilePicture(name, image, orientation, *seen)
+    seen = (width, height) if found.orientation >= 5 else (height, width)
+    return FilePicture(
+        name,
+        found.data,
+        found.form,
+        image.mode,
+        found.orientation,
+        *seen,
+        found.beside,
+        found.per_pixel,
+        [image],
+    )
 
 
-def _orientation(image: Image.Image) -> int:
-    """Read how the camera was held, from the header alone: Pillow would decode a PNG for it."""
-    exif = Image.Exif()
-    exif.load(image.info.get("exif", b""))
-    orientation = exif.get(ORIENTATION, 1)
-    return orientation if orientation in UPRIGHT else 1
+def _opened(data: bytes, form: str) -> Image.Image:
+    return Image.open(io.BytesIO(data), formats=(form,))
 
 
-def read_picture(path: Path) -> FilePicture:
-    """Read a file and its header."""
+def too_long(name: str, length: int) -> UnreadableImageError:
+    """Say that a file is longer than what is read."""
+    return UnreadableImageError(
+        f"{name}: {length >> 20:,} MB is too large; files of up to {MOST_FILE >> 20} MB are read",
+        "too large",
+    )
+
+
+def read_file(path: Path) -> bytes:
+    """Read a file, but no more of it than a picture may have."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MOST_FILE:
+                raise too_long(str(path), size)
+            return file.read(size)
     except OSError as error:
         raise UnreadableImageError(f"{path}: {error.strerror}", "missing") from error
-    return open_picture(data, str(path))
 
 
 def _at_least(size: tuple[int, int], scale: float) -> tuple[int, int]:
     width, height = size
     return math.ceil(width * scale), math.ceil(height * scale)
-
-
-def _rgb(image: Image.Image) -> Image.Image:
-    """Convert any mode: grey, palette, CMYK, 16 bits, and transparency on white paper."""
-    if image.mode == "RGB":
-        return image
-    if image.mode.startswith("I"):  # Pillow would clip 16 bits where they should be scaled
-        levels = np.asarray(image).astype(np.uint32) >> 8
-        return Image.fromarray(levels.clip(0, 255).astype(np.uint8)).convert("RGB")
-    if image.has_transparency_data:
-        paper = Image.new("RGBA", image.size, PAPER)
-        return Image.alpha_composite(paper, image.convert("RGBA")).convert("RGB")
-    return image.convert("RGB")

@@ -5,6 +5,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
+from counterpoint.pulse import beat
+
 Item = TypeVar("Item")
 
 QUIET = 2.0  # seconds before anything is said
@@ -36,6 +38,7 @@ def tracked(items: Sequence[Item], what: str, *, stream: Stream | None = None) -
     started = said = time.monotonic()
     for done, item in enumerate(items, start=1):
         yield item
+        beat()
         now = time.monotonic()
         if now - started > QUIET and now - said > (0.2 if lively else EVERY):
             said = now

@@ -1,5 +1,6 @@
 """The encoded images of Parquet files, row by row."""
 
+import hashlib
 import os
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -10,12 +11,12 @@ from typing import Any
 
 import pyarrow as arrow
 import pyarrow.parquet as parquet
-from jaxtyping import Int64
-from torch import Tensor
 
+from counterpoint.data.identity import Identity, content_of, sampled
 from counterpoint.data.pictures import FilePicture, UnreadableImageError, open_picture
 
 MEMORY = 0.5  # of the machine's; the rest is for training; our choice
+ROWS = 1024  # that are read at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,14 +29,18 @@ class Rows:
     """How many rows each file has."""
     loaded: list[Any] = field(default_factory=list)
     words: tuple[str, str] = ("image files in Parquet", "classes")
+    ends: tuple[int, ...] = field(init=False, repr=False)
+    """Where the rows of each file end."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ends", tuple(accumulate(self.counts)))
 
     def __len__(self) -> int:
         return sum(self.counts)
 
     def path(self, place: int) -> Path:
-        starts = [0, *accumulate(self.counts)]
-        file = bisect_right(starts, place) - 1
-        return self.files[file] / f"row {place - starts[file]}"
+        file = bisect_right(self.ends, place)
+        return self.files[file] / f"row {place - self.ends[file] + self.counts[file]}"
 
     def load(self) -> None:
         """Read the images now: processes that are forked later share them."""
@@ -44,31 +49,88 @@ class Rows:
 
     def content(self, place: int) -> bytes:
         self.load()
-        data = self.loaded[0][place].as_buffer()
-        if data is None:
+        found: bytes | None = self.loaded[0][place]
+        if found is None:
             path = self.path(place)
             raise UnreadableImageError(f"{path}: there is no image in this row", "missing")
-        found: bytes = data.to_pybytes()
         return found
 
     def picture(self, place: int) -> FilePicture:
         return open_picture(self.content(place), str(self.path(place)))
 
-    def known(self, places: Int64[Tensor, " some"]) -> Iterator[bytes]:
-        stats = [(file.name, file.stat()) for file in self.files]
-        whole = b"".join(
-            b"%s %d %d " % (os.fsencode(n), s.st_size, s.st_mtime_ns) for n, s in stats
+    @property
+    def unopened(self) -> dict[str, int]:
+        return {}
+
+    def identity(self) -> Identity:
+        digest = hashlib.blake2b(self.column.encode(), digest_size=32)
+        for file, count in zip(self.files, self.counts, strict=True):
+            digest.update(b"%s\0%d %d\n" % (os.fsencode(file.name), file.stat().st_size, count))
+        return Identity(
+            digest.digest(), content_of(self.files[n] for n in sampled(len(self.files)))
         )
-        yield from (b"%s%d\n" % (whole, place) for place in places.tolist())
 
 
-def _read_bytes(files: tuple[Path, ...], column: str) -> Any:
-    """Read a column of bytes, in as many chunks as there are: one might hold 2 GB and more."""
-    _check_memory(files, column)
-    found = read_column(files, column)
-    if not arrow.types.is_struct(found.type):
+def _read_bytes(files: tuple[Path, ...], column: str) -> "Encoded":
+    """Read a column of bytes, in as many chunks as there are: one might hold 2 GB and more.
+
+    What a file says of its size is looked at first, and not believed: it is counted what was
+    read. Rows that share one entry of a dictionary are written once; they stay so in memory.
+    """
+    _check_memory(files, sum(_said(file, column) for file in files))
+    chunks: list[Any] = []
+    total = 0
+    for batch in _batches(files, column):
+        found = batch.column(0)
+        chunks.append(found.field("bytes") if arrow.types.is_struct(found.type) else found)
+        total += chunks[-1].nbytes
+        _check_memory(files, total)
+    return Encoded(tuple(chunks), tuple(accumulate(len(chunk) for chunk in chunks)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """Rows of bytes in chunks."""
+
+    chunks: tuple[Any, ...]
+    ends: tuple[int, ...]
+
+    def __getitem__(self, row: int) -> bytes | None:
+        chunk = bisect_right(self.ends, row)
+        found: bytes | None = self.chunks[chunk][row - self.ends[chunk]].as_py()
         return found
-    return arrow.chunked_array([chunk.field("bytes") for chunk in found.chunks], arrow.binary())
+
+
+def _batches(files: tuple[Path, ...], column: str) -> Iterator[Any]:
+    for file in files:
+        try:
+            found = read_metadata(file)
+            for group in range(found.num_row_groups):
+                parts = [part for part in _parts(found, group, column) if _is_bytes(part)]
+                shared = [part.path_in_schema for part in parts if part.has_dictionary_page]
+                with parquet.ParquetFile(
+                    file, metadata=found, memory_map=True, read_dictionary=shared
+                ) as opened:
+                    yield from opened.iter_batches(ROWS, row_groups=[group], columns=[column])
+        except (arrow.ArrowException, OSError) as error:
+            raise ValueError(f"data: {column} of {file} cannot be read: {error}") from error
+
+
+def _is_bytes(part: Any) -> bool:
+    return part.physical_type == "BYTE_ARRAY" and not part.path_in_schema.endswith(".path")
+
+
+def _said(file: Path, column: str) -> int:
+    """Give the bytes of a column by the file's own word."""
+    found = read_metadata(file)
+    groups = range(found.num_row_groups)
+    return sum(p.total_uncompressed_size for n in groups for p in _parts(found, n, column))
+
+
+def _parts(found: Any, group: int, column: str) -> Iterator[Any]:
+    """Give the parts of a column in a row group: bytes and path are two."""
+    parts = (found.row_group(group).column(n) for n in range(found.num_columns))
+    yield from (part for part in parts if part.path_in_schema.split(".")[0] == column)
 
 
 def read_column(files: tuple[Path, ...], column: str) -> Any:
@@ -90,21 +152,21 @@ def read_metadata(file: Path) -> Any:
         ) from error
 
 
-def _check_memory(files: tuple[Path, ...], column: str) -> None:
-    needed = 0
-    for file in files:
-        found = read_metadata(file)
-        for group in range(found.num_row_groups):
-            chunks = (found.row_group(group).column(n) for n in range(found.num_columns))
-            needed += sum(
-                chunk.total_uncompressed_size
-                for chunk in chunks
-                if chunk.path_in_schema.split(".")[0] == column
-            )
+def _check_memory(files: tuple[Path, ...], needed: int) -> None:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > MEMORY * there:
+    ranks = local_ranks()
+    if needed * ranks > MEMORY * there:
+        each = f" by each of {ranks} processes" if ranks > 1 else ""
         raise ValueError(
-            f"data: the images of {files[0].parent} are {needed / 2**30:.1f} GiB and are kept in "
-            f"memory, of which there are {there / 2**30:.1f} GiB; needs them below half of it: "
-            "write them to a folder as files, or use fewer of the Parquet files"
+            f"data: the images of {files[0].parent} are at least {needed / 2**30:.1f} GiB and are "
+            f"kept in memory{each}, of which there are {there / 2**30:.1f} GiB; needs them below "
+            "half of it: write them to a folder as files, or use fewer of the Parquet files"
         )
+
+
+def local_ranks() -> int:
+    """Count the processes of this run on this machine, as far as their launcher says."""
+    for name in ("LOCAL_WORLD_SIZE", "SLURM_NTASKS_PER_NODE", "WORLD_SIZE"):
+        if (said := os.environ.get(name, "")).isdecimal():
+            return max(1, int(said))
+    return 1

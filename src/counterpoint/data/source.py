@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
+from counterpoint.data.checked import check_images, check_labels
 from counterpoint.data.files import Files, kinds_of
 from counterpoint.data.quarantine import Bad, substitute
 
@@ -26,6 +27,11 @@ class Source:
     """The names of the labels, where they are known."""
     bad: tuple[Bad, ...] = ()
     """Samples that cannot be read: each shows the pixels and the label of another."""
+
+    def __post_init__(self) -> None:
+        check_images(self.name, self.images)
+        if self.labels is not None:
+            check_labels(self.name, self.labels, len(self.images))
 
     def __len__(self) -> int:
         return len(self.images)

@@ -7,9 +7,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 import torch
+from jaxtyping import Int64
+from torch import Tensor
 
 from counterpoint.data.files import Files
 from counterpoint.data.source import Source, Splits
+from counterpoint.framework.permutation import SORTED, Permutation
 from counterpoint.framework.randomness import keyed_order
 
 SEED = 0  # the paper does not say which images it holds out; these are ours, for everyone
@@ -21,12 +24,8 @@ Some = TypeVar("Some", Source, Files)
 
 def held_out(images: Some, *, count: int) -> tuple[Some, Some]:
     """Hold some images out of a training set, in no order that the files have."""
-    order = keyed_order(len(images), seed=SEED, epoch=0)
-    rest, held = order[: len(images) - count], order[len(images) - count :]
-    return (
-        images.subset("train", rest.sort().values),
-        images.subset("validation", held.sort().values),
-    )
+    rest, held = _parts(len(images), count)
+    return images.subset("train", rest), images.subset("validation", held)
 
 
 def tenths(images: Source | Files) -> Splits:
@@ -41,13 +40,27 @@ def tenths(images: Source | Files) -> Splits:
         none = torch.arange(0)
         whole = replace(images, name=f"{images.name} train")
         return Splits(whole, images.subset("validation", none), images.subset("test", none))
-    order = keyed_order(len(images), seed=SEED, epoch=0)
-    rest, validation, test = torch.split(order, [len(images) - 2 * held, held, held])
+    rest, validation, test = _parts(len(images), held, held)
     return Splits(
-        images.subset("train", rest.sort().values),
-        images.subset("validation", validation.sort().values),
-        images.subset("test", test.sort().values),
+        images.subset("train", rest),
+        images.subset("validation", validation),
+        images.subset("test", test),
     )
+
+
+def _parts(count: int, *held: int) -> list[Int64[Tensor, " part"]]:
+    """Give the samples that stay, and those of each part that is held out, as numbers in order.
+
+    Of many samples a bit and their number are kept for each, and nothing is sorted but the parts.
+    """
+    out = sum(held)
+    if count <= SORTED:
+        order = keyed_order(count, seed=SEED, epoch=0)
+        return [part.sort().values for part in order.split([count - out, *held])]
+    stays = torch.ones(count, dtype=torch.bool)
+    places = Permutation(count, SEED, 0)(torch.arange(count - out, count))
+    stays[places] = False
+    return [stays.nonzero().flatten(), *(part.sort().values for part in places.split(list(held)))]
 
 
 def arranged(train: Some, validation: Some | None, test: Some | None) -> Splits:

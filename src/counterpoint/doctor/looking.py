@@ -84,7 +84,7 @@ class Looker(Dataset[list[Look]]):
         try:
             content = self.files.store.content(place)
             picture = open_picture(content, "")
-            form, mode = picture.image.format or "", picture.image.mode
+            form, mode = picture.form, picture.mode
             short = min(picture.height, picture.width)
             pixels = picture.decode(min(1.0, THUMBNAIL / short))
         except UnreadableImageError as error:

@@ -2,13 +2,22 @@
 
 import platform
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 
 PACKAGES = ("torch", "torchvision", "lightning", "pytorch-lightning", "pillow")
 MALWARE = {"lightning": ("2.6.2", "2.6.3"), "pytorch-lightning": ("2.6.2", "2.6.3")}
 """Releases that were malware: pyproject.toml excludes them too."""
-APART = 15  # torchvision 0.25 is made for torch 2.10, 0.29 for 2.14: its README's table
+
+
+SIGNS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+    "==": lambda have, wanted: have[: len(wanted)] == wanted,
+    "!=": lambda have, wanted: have[: len(wanted)] != wanted,
+    ">=": lambda have, wanted: have >= wanted,
+    "<": lambda have, wanted: have < wanted,
+    "<=": lambda have, wanted: have <= wanted,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +32,26 @@ class Version:
 def versions() -> list[Version]:
     """Compare what is installed with what is needed."""
     found = {name: _installed(name) for name in PACKAGES}
-    needed = _needed()
+    needed, pair = _needed(), _asked("torchvision", "torch")
     listed = [Version("python", platform.python_version())]
     for name, version in found.items():
         if version is None and name == "pytorch-lightning":  # only there if somebody wants it
             continue
-        listed.append(Version(name, version or "none", _wrong(name, found, needed.get(name))))
+        listed.append(Version(name, version or "none", _wrong(name, found, needed.get(name), pair)))
     return listed
 
 
-def _wrong(name: str, found: dict[str, str | None], needed: str | None) -> str:
+def _wrong(name: str, found: dict[str, str | None], needed: str | None, pair: str = "") -> str:
     """Say what is wrong with a package; nothing is the empty string.
+
+    `pair` is what the installed torchvision says about torch.
 
     >>> _wrong("lightning", {"lightning": "2.6.3"}, "2.6.6")
     'this release was malware: remove it, and change every secret this machine had'
     >>> _wrong("torch", {"torch": "2.9.1"}, "2.10")
     'needs 2.10 or newer'
-    >>> _wrong("torchvision", {"torchvision": "0.27.0", "torch": "2.14.1"}, "0.25")
-    'made for torch 2.12, not 2.14.1: install both together'
+    >>> _wrong("torchvision", {"torchvision": "0.27.0", "torch": "2.14.1"}, "0.25", "==2.12.0")
+    'made for torch ==2.12.0, not 2.14.1: install both together'
     """
     version = found[name]
     if version is None:
@@ -50,11 +61,24 @@ def _wrong(name: str, found: dict[str, str | None], needed: str | None) -> str:
     if needed is not None and _numbers(version) < _numbers(needed):
         return f"needs {needed} or newer"
     torch = found.get("torch")
-    if name == "torchvision" and torch is not None:
-        fits = _numbers(version)[1] - APART
-        if (2, fits) != _numbers(torch)[:2]:
-            return f"made for torch 2.{fits}, not {torch}: install both together"
+    if name == "torchvision" and torch is not None and not _fits(torch, pair):
+        return f"made for torch {pair}, not {torch}: install both together"
     return ""
+
+
+def _fits(version: str, asked: str) -> bool:
+    """Whether a version is one that a requirement asks for.
+
+    >>> _fits("2.15.0", ">=2.14.0"), _fits("2.15.0+cpu", "==2.14.0")
+    (True, False)
+    """
+    have = _numbers(version)
+    for rule in asked.replace(" ", "").split(","):
+        sign, want = re.match(r"([<>=!~]*)(.*)", rule).groups()  # type: ignore[union-attr]
+        wanted = _numbers(want)
+        if wanted and sign in SIGNS and not SIGNS[sign](have, wanted):
+            return False
+    return True
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -71,6 +95,16 @@ def _installed(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _asked(package: str, other: str) -> str:
+    """Read which versions of another package an installed one asks for; all, if it says nothing."""
+    try:
+        lines = metadata.requires(package) or []
+    except metadata.PackageNotFoundError:
+        return ""
+    found = (re.match(rf"{other}\s*\(?([<>=!~][^;)]*)", line) for line in lines)
+    return next((match[1].strip() for match in found if match), "")
 
 
 def _needed() -> dict[str, str]:

@@ -1,9 +1,11 @@
 """How to start on these images and this machine."""
 
 import math
-import os
+import re
 import shlex
 from dataclasses import dataclass, replace
+from itertools import chain, count
+from pathlib import Path
 from statistics import median_low
 
 import torch
@@ -13,8 +15,9 @@ from counterpoint.data.progress import clock
 from counterpoint.doctor.looking import Look
 from counterpoint.doctor.trial import Trial, memory_of, tried
 from counterpoint.framework import Model
-from counterpoint.framework.training import Training
+from counterpoint.framework.training import Training, fitting_batch
 from counterpoint.methods import named, training_of
+from counterpoint.training.memory import memory_there
 
 ENOUGH = 630_000  # images seen in 14 epochs of CIFAR-10: kNN 0.330 to 0.638, docs/results.md
 NIGHT = 8 * 3600  # seconds; our choice
@@ -57,7 +60,7 @@ def suggested(source: Source | Files, looks: list[Look], place: str) -> Suggesti
     more than a night.
     """
     method = "simclr" if torch.cuda.is_available() else "simclr-small"
-    batch = _batch(training_of(method).batch, len(source))
+    batch = fitting_batch(training_of(method).batch, len(source))
     broken = [look.sample for look in looks if look.broken is not None]
     if batch < 2 or len(broken) > len(source) // 2:
         return None
@@ -81,15 +84,6 @@ def suggested(source: Source | Files, looks: list[Look], place: str) -> Suggesti
     )
 
 
-def _batch(own: int, images: int) -> int:
-    """Take the recipe's batch, or the power of two that gives four steps an epoch.
-
-    >>> _batch(256, 100_000), _batch(256, 300), _batch(256, 3)
-    (256, 64, 0)
-    """
-    return min(own, 1 << (images // 4).bit_length() - 1) if images >= 8 else 0
-
-
 def _side(source: Source | Files, looks: list[Look]) -> int | None:
     """Choose the side of views of files: no larger than half of the files are."""
     if isinstance(source, Source):
@@ -101,9 +95,7 @@ def _side(source: Source | Files, looks: list[Look]) -> int | None:
 
 def _fitted(model: Model, training: Training) -> Training:
     """Halve the batch until it fits into half of the memory."""
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if torch.cuda.is_available():
-        there = torch.cuda.get_device_properties(0).total_memory
+    there = memory_there()
     while training.batch > 2 and memory_of(model, training) > SHARE * there:
         training = replace(training, batch=training.batch // 2)
     return training
@@ -117,5 +109,12 @@ def _epochs(images: int, trial: Trial, *, most: int) -> int:
 def _command(place: str, method: str, size: int | None, batch: int, epochs: int) -> str:
     words = ["counterpoint", "pretrain", place, "--method", method]
     words += [] if size is None else ["--size", str(size)]
-    words += ["--batch-size", str(batch), "--epochs", str(epochs), "--out", "runs/first"]
+    words += ["--batch-size", str(batch), "--epochs", str(epochs), "--out", _free(place)]
     return shlex.join(words)
+
+
+def _free(place: str) -> str:
+    """Name a folder for the run after its data; the next number where one is there already."""
+    stem = re.sub(r"[^\w-]+", "-", Path(place).resolve().stem).strip("-") or "first"
+    names = chain([f"runs/{stem}"], (f"runs/{stem}-{number}" for number in count(2)))
+    return next(name for name in names if not Path(name).exists())

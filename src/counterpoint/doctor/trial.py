@@ -8,10 +8,11 @@ import torch
 
 from counterpoint.data import Batches, Files, Source
 from counterpoint.data.batches import Batch
+from counterpoint.evaluation.placing import best_device
 from counterpoint.framework import Draw, Model, contrast, twins
 from counterpoint.framework.training import Training
+from counterpoint.training.memory import memory_parts
 from counterpoint.training.optimisers import optimiser
-from counterpoint.training.start import activation_numbers
 
 SECONDS = 1.0  # of trying, but two steps at least; the first step comes on top
 MOST_STEPS = 20
@@ -40,7 +41,7 @@ def tried(model: Model, source: Source | Files, training: Training) -> Trial:
 
     The machine may be faster with larger batches, and slower when others use it.
     """
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = best_device()
     model = model.to(device)
     chosen = optimiser(model, training)
     larger = (model.views.shapes[0][-1] / SIDE) ** 2
@@ -74,7 +75,4 @@ def _step(model: Model, given: Batch, chosen: torch.optim.Optimizer, device: tor
 
 def memory_of(model: Model, training: Training) -> int:
     """Estimate the bytes of weights, their gradients and states, and the activations."""
-    weights = sum(p.numel() for p in model.parameters()) * 4
-    states = {"lars": 1, "sgd": 1, "adam": 2}[training.optimiser]
-    views = len(model.views.shapes) * training.batch
-    return weights * (2 + states) + views * activation_numbers(model) * 4
+    return sum(memory_parts(model, training, ranks=1))

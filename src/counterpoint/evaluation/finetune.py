@@ -9,7 +9,9 @@ from torch import Tensor, nn
 
 from counterpoint.data import Source
 from counterpoint.data.progress import tracked
+from counterpoint.evaluation.probe import share_right
 from counterpoint.evaluation.representation import Representation
+from counterpoint.evaluation.seeds import mixed
 from counterpoint.framework.randomness import keyed_order
 
 # Ours: the paper fine-tunes only its MLP. One rate for the encoder, ten times that for the new
@@ -28,12 +30,11 @@ class Classifier(nn.Module):
             copy.deepcopy(representation.model), representation.map
         )
         self.encoder = self.representation.encoder
-        self.head = nn.Linear(width, classes)
+        self.head = nn.Linear(width, classes).to(self.representation.device)
         nn.init.zeros_(self.head.weight)
 
     def forward(self, images: Bytes) -> Float[Tensor, "image class"]:
-        index = torch.arange(len(images))
-        return self.head(self.representation.vectors(images, index))  # type: ignore[no-any-return]
+        return self.head(self.representation.vectors(images))  # type: ignore[no-any-return]
 
 
 def finetune(
@@ -60,9 +61,11 @@ def finetune(
     best: FineTuned | None = None
     for epoch in tracked(range(epochs), "fine-tuning"):
         net.train()
-        for part in keyed_order(len(train), seed=seed, epoch=epoch).split(BATCH):
-            images = shaken(train.images[part], seed=seed + epoch)
-            loss = F.cross_entropy(net(images), train.labels[part])
+        parts = keyed_order(len(train), seed=seed, epoch=epoch).split(BATCH)
+        for place, part in enumerate(parts):
+            images = shaken(train.images[part], seed=mixed(seed, epoch, place))
+            labels = train.labels[part].to(net.representation.device, non_blocking=True)
+            loss = F.cross_entropy(net(images), labels)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -83,14 +86,13 @@ class FineTuned:
 
     @torch.inference_mode()
     def predict(self, images: Bytes) -> Float[Tensor, "image class"]:
-        """Give the probability of each class."""
+        """Give the probability of each class, on the CPU."""
         self.net.eval()
-        return torch.cat([self.net(part).softmax(dim=1) for part in images.split(500)])
+        return torch.cat([self.net(part).softmax(dim=1).cpu() for part in images.split(500)])
 
     def accuracy(self, data: Source) -> float:
         assert data.labels is not None
-        right = self.predict(data.images).argmax(dim=1) == data.labels
-        return float(right.double().mean())
+        return share_right(self.predict(data.images).argmax(dim=1), data.labels)
 
 
 def shaken(images: Bytes, *, seed: int) -> Bytes:

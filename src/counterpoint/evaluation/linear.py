@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from counterpoint.data.progress import tracked
-from counterpoint.evaluation.probe import Fitted, Labelled, Standardise, Vectors
+from counterpoint.evaluation.probe import Fitted, Labelled, Standardise, Vectors, share_right
 
 PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # our grid; from strong to weak, each from the last
 ITERATIONS = 100
@@ -26,7 +26,7 @@ def linear(train: Labelled, validation: Labelled, *, seed: int = 0) -> Fitted:  
     best: Fitted | None = None
     for penalty in tracked(PENALTIES, "linear probe"):
         weights = fit(known, train[1], weights, penalty=penalty)
-        reached = float((logits(asked[0], weights).argmax(1) == asked[1]).double().mean())
+        reached = share_right(logits(asked[0], weights).argmax(dim=1), asked[1])
         if best is None or reached > best.validation:
             chosen = weights
 

@@ -8,7 +8,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from counterpoint.data.progress import tracked
-from counterpoint.evaluation.probe import Fitted, Labelled, Standardise, Vectors, probabilities
+from counterpoint.evaluation.probe import (
+    Fitted,
+    Labelled,
+    Standardise,
+    Vectors,
+    probabilities,
+    share_right,
+)
+from counterpoint.evaluation.seeds import mixed
 from counterpoint.framework.randomness import keyed_order
 
 HIDDEN = 1_024  # section 4, Finetuning
@@ -46,7 +54,7 @@ def _network(train: Vectors, classes: int, seed: int) -> nn.Module:
             nn.ReLU(),
             nn.Dropout(DROPOUT),
             nn.Linear(HIDDEN, classes),
-        )
+        ).to(train.device)
 
 
 def _one_epoch(
@@ -54,7 +62,7 @@ def _one_epoch(
 ) -> None:
     net.train()
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed + epoch)  # of the dropout
+        torch.manual_seed(mixed(seed, epoch))  # of the dropout
         for part in keyed_order(len(train[1]), seed=seed, epoch=epoch).split(BATCH):
             loss = F.cross_entropy(net(train[0][part]), train[1][part])
             optimiser.zero_grad()
@@ -63,5 +71,4 @@ def _one_epoch(
 
 
 def _accuracy(net: nn.Module, data: Labelled) -> float:
-    predicted = probabilities(net, data[0]).argmax(dim=1)
-    return float((predicted == data[1]).double().mean())
+    return share_right(probabilities(net, data[0]).argmax(dim=1), data[1])

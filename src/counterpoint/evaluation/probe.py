@@ -1,7 +1,8 @@
 """What every probe of frozen vectors takes and gives."""
 
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int64
@@ -22,7 +23,29 @@ class Fitted:
     settings: Mapping[str, float | int]
 
     def accuracy(self, data: Labelled) -> float:
-        return float((self.predict(data[0]).argmax(dim=1) == data[1]).double().mean())
+        return share_right(self.predict(data[0]).argmax(dim=1), data[1])
+
+
+def fitted_on(
+    device: torch.device,
+    fit: Callable[[Labelled, Labelled], Fitted],
+    train: Labelled,
+    validation: Labelled,
+) -> Fitted:
+    """Train a probe on a device, which then takes and gives what is on the CPU.
+
+    Vectors that do not fit into the device's memory are probed on the CPU.
+    """
+    if device.type == "cpu":
+        return fit(train, validation)
+    try:
+        known, held = ((data[0].to(device), data[1].to(device)) for data in (train, validation))
+        found = fit(known, held)
+    except torch.OutOfMemoryError:
+        size = train[0].numel() * 4 / 2**30
+        sys.stderr.write(f"evaluation: {size:.1f} GiB of vectors are probed on the CPU\n")
+        return fit(train, validation)
+    return replace(found, predict=lambda vectors: found.predict(vectors.to(device)).cpu())
 
 
 class Standardise(nn.Module):
@@ -38,6 +61,15 @@ class Standardise(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         return (features - self.mean) / self.std
+
+
+def share_right(predicted: Int64[Tensor, " _"], true: Int64[Tensor, " _"]) -> float:
+    """Give the share of the samples that were predicted right.
+
+    >>> share_right(torch.tensor([0, 1, 1]), torch.tensor([0, 1, 2]))
+    0.6666666666666666
+    """
+    return int((predicted == true).sum()) / len(true)  # no float64: MPS has none
 
 
 @torch.inference_mode()

@@ -1,24 +1,26 @@
 """The paper's protocol: embed once with the encoder frozen, choose on validation, score once."""
 
+import functools
 import resource
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from counterpoint.data import Files, Source, Splits
 from counterpoint.evaluation.finetune import FineTuned, finetune
 from counterpoint.evaluation.knn import neighbours
+from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.evaluation.linear import linear
 from counterpoint.evaluation.mlp import mlp
-from counterpoint.evaluation.probe import Fitted, Labelled
-from counterpoint.evaluation.representation import Representation, pixels
+from counterpoint.evaluation.probe import Fitted, Labelled, fitted_on
+from counterpoint.evaluation.reading import readable
+from counterpoint.evaluation.representation import Embedded, Representation
 from counterpoint.evaluation.result import ProbeResult, Result, scored
 from counterpoint.evaluation.robustness import robustness
 from counterpoint.evaluation.shares import share_of_labels
+from counterpoint.spelling import did_you_mean
 
 FROZEN: dict[str, Callable[..., Fitted]] = {"knn": neighbours, "linear": linear, "mlp": mlp}
 PROBES = (*FROZEN, "finetune")
@@ -30,8 +32,8 @@ CHANCY = {"mlp", "finetune"}
 class Embeddings:
     """What choices are made on, as vectors computed once."""
 
-    train: Float[Tensor, "train feature"]
-    validation: Float[Tensor, "validation feature"]
+    train: Embedded
+    validation: Embedded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +47,12 @@ class _Trained:
     seconds: float
 
 
-def embed(representation: Representation, splits: Splits) -> Embeddings:
-    """Embed every image that choices are made on."""
+def embed(
+    representation: Representation, splits: Splits, *, workers: int | None = None
+) -> Embeddings:
+    """Embed every image that choices are made on and that can be read."""
     in_turn = (splits.train, splits.validation)
-    return Embeddings(*(representation(pixels(source)) for source in in_turn))
+    return Embeddings(*(representation.readable(source, workers=workers) for source in in_turn))
 
 
 def evaluate(
@@ -61,30 +65,45 @@ def evaluate(
     seed: int = 0,
     embeddings: Embeddings | None = None,
     robust: int = 0,
+    workers: int | None = None,
 ) -> Result:
     """Measure a representation: train the probes, choose on validation, read the test once.
 
     `fractions` are shares of the training labels; `seeds` repeats what has chance in it;
-    `robust` test images are also classified under every corruption and shift.
+    `robust` test images are also classified under every corruption and shift. Everything runs
+    where the encoder is; `workers` read files. What cannot be read is left out, and counted.
     """
     splits, started = splits.for_probes(), time.monotonic()
     if unknown := set(probes) - set(PROBES):
-        raise ValueError(f"evaluation: no probe {min(unknown)}; there are {', '.join(PROBES)}")
-    vectors = embeddings or embed(representation, splits)
+        near = did_you_mean(min(unknown), PROBES)
+        raise ValueError(
+            f"evaluation: no probe {min(unknown)!r}; there are {', '.join(PROBES)}; {near}".rstrip(
+                "; "
+            )
+        )
+    refuse_unlabelled(splits)
+    vectors = embeddings or embed(representation, splits, workers=workers)
+    known = _labelled(vectors.train, splits.train)
+    held = _labelled(vectors.validation, splits.validation)
     trained = [
-        _train(name, fraction, range(seed, seed + seeds), representation, splits, vectors)
+        _train(name, fraction, range(seed, seed + seeds), representation, splits, known, held)
         for fraction in fractions
         for name in probes
     ]
-    test = representation(pixels(splits.test))  # read from here on, once
-    truth = _labels(splits.test)
+    test = representation.readable(splits.test, workers=workers)  # read from here on, once
+    asked = _labelled(test, splits.test)
     return Result(
-        probes=tuple(_score(t, test, splits.test, truth) for t in trained),
-        width=vectors.train.shape[1],
+        probes=tuple(_score(t, asked, splits.test) for t in trained),
+        width=known[0].shape[1],
         map=representation.map,
         classes=splits.train.classes,
-        robustness=_robustness(trained, representation, splits, vectors, robust),
+        robustness=_robustness(trained, representation, splits, known, robust),
         seed=seed,
+        left_out={
+            "train": len(splits.train) - len(known[1]),
+            "validation": len(splits.validation) - len(held[1]),
+            "test": len(splits.test) - len(asked[1]),
+        },
         seconds=time.monotonic() - started,
         peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     )
@@ -96,30 +115,33 @@ def _train(
     seeds: Sequence[int],
     representation: Representation,
     splits: Splits,
-    vectors: Embeddings,
+    known: Labelled,
+    held: Labelled,
 ) -> _Trained:
     """Train one probe on a share of the labels, for every seed that makes a difference."""
     started = time.monotonic()
     used = tuple(seeds) if name in CHANCY or fraction < 1 else (seeds[0],)
-    labels, held = _labels(splits.train), (vectors.validation, _labels(splits.validation))
     fitted: list[Fitted | FineTuned] = []
     for seed in used:
-        chosen = share_of_labels(labels, fraction, seed=seed)
+        chosen = share_of_labels(known[1], fraction, seed=seed)
         if name == "finetune":
             some = _images(splits.train).subset("labelled", chosen)
             held_images = _images(splits.validation)
-            width = vectors.train.shape[1]
+            width = known[0].shape[1]
             fitted.append(finetune(representation, some, held_images, width=width, seed=seed))
         else:
-            known: Labelled = (vectors.train[chosen], labels[chosen])
-            fitted.append(FROZEN[name](known, held, seed=seed))
+            some_known = (known[0][chosen], known[1][chosen])
+            fit = functools.partial(FROZEN[name], seed=seed)
+            fitted.append(fitted_on(representation.device, fit, some_known, held))
     return _Trained(name, fraction, used, tuple(fitted), time.monotonic() - started)
 
 
-def _score(trained: _Trained, test: Tensor, source: Source | Files, truth: Tensor) -> ProbeResult:
+def _score(trained: _Trained, test: Labelled, source: Source | Files) -> ProbeResult:
     """Predict the test split by every seed's probe."""
     found = [
-        probe.predict(test) if isinstance(probe, Fitted) else probe.predict(_images(source).images)
+        probe.predict(test[0])
+        if isinstance(probe, Fitted)
+        else probe.predict(_images(source).images)
         for probe in trained.probes
     ]
     return scored(
@@ -129,7 +151,7 @@ def _score(trained: _Trained, test: Tensor, source: Source | Files, truth: Tenso
         trained.probes[0].settings,
         [probe.validation for probe in trained.probes],
         found,
-        truth,
+        test[1],
         trained.seconds,
     )
 
@@ -138,7 +160,7 @@ def _robustness(
     trained: Sequence[_Trained],
     representation: Representation,
     splits: Splits,
-    vectors: Embeddings,
+    known: Labelled,
     images: int,
 ) -> dict[str, object] | None:
     """Classify worse and worse test images by the frozen probe that validation likes best."""
@@ -150,23 +172,23 @@ def _robustness(
     name, best = max(frozen, key=lambda pair: pair[1].validation)
     some = _images(splits.test)
     some = some.subset("robustness", torch.arange(min(images, len(some))))
-    known = (vectors.train, _labels(splits.train))
     found = robustness(
         representation, known, some, classify=lambda asked: best.predict(asked).argmax(dim=1)
     )
     return {"probe": name, "images": len(some), **found.to_dict()}
 
 
-def _labels(source: Source | Files) -> Tensor:
-    if source.labels is None:
-        raise ValueError(f"evaluation: {source.name} has no labels; probes need them")
-    return source.labels.to(torch.int64)
+def _labelled(found: Embedded, source: Source | Files) -> Labelled:
+    """Give the vectors of a source with their labels."""
+    assert source.labels is not None
+    return found.vectors, source.labels[found.index].to(torch.int64)
 
 
 def _images(source: Source | Files) -> Source:
+    """Give the images of a source that are in memory and show themselves."""
     if isinstance(source, Files):
         raise ValueError(
             f"evaluation: got {source!r} for fine-tuning or robustness, "
             "needs images of one size in memory"
         )
-    return source
+    return source.subset("readable", readable(source)) if source.bad else source

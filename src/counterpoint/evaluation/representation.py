@@ -1,23 +1,38 @@
 """What is evaluated and exported: the evaluation view, the encoder and a pooling, together."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int64, UInt8
 from torch import Tensor, nn
 
 from counterpoint.data import Files, Source
 from counterpoint.data.progress import tracked
+from counterpoint.evaluation.placing import device_of
+from counterpoint.evaluation.reading import PIECE, read_files, readable
 from counterpoint.framework.model import Model
 from counterpoint.framework.momentum import Momentum
-from counterpoint.framework.records import Draw
+from counterpoint.framework.records import Draw, Index, View
 
 Bytes = UInt8[Tensor, "sample channel height width"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """The vectors of the images that could be read, on the CPU, and which images those are."""
+
+    vectors: Float[Tensor, "sample feature"]
+    index: Int64[Tensor, " sample"]
+    """Their numbers in the source."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Representation:
-    """Images in, one vector per image out; every probe and every export goes through here."""
+    """Images in, one vector per image out; every probe and every export goes through here.
+
+    Views are made and encoded where the encoder is; what was found is collected on the CPU.
+    """
 
     model: Model
     map: int | None = None
@@ -31,28 +46,87 @@ class Representation:
         assert isinstance(trained, nn.Module)
         return trained
 
+    @property
+    def device(self) -> torch.device:
+        """Where the encoder is."""
+        return device_of(self.encoder)
+
+    def __call__(
+        self, images: Bytes | Files, *, batch: int = 500, workers: int | None = None
+    ) -> Float[Tensor, "sample _"]:
+        """Embed images, globally averaged, so that all methods are probed alike.
+
+        `workers` read files. The vector of a file that cannot be read is nan.
+        """
+        found = self._embedded(images, batch=batch, workers=workers)
+        if len(found.index) == len(images):
+            return found.vectors
+        whole = torch.full((len(images), found.vectors.shape[1]), torch.nan)
+        whole[found.index] = found.vectors
+        return whole
+
+    def readable(
+        self, source: Source | Files, *, batch: int = 500, workers: int | None = None
+    ) -> Embedded:
+        """Embed the images of a source that can be read; none stands in for another."""
+        if isinstance(source, Files):
+            return self._embedded(source, batch=batch, workers=workers)
+        index = readable(source)
+        if len(index) == len(source):
+            return self._embedded(source.images, batch=batch, workers=workers)
+        some = self._embedded(source.images[index], batch=batch, workers=workers)
+        return Embedded(some.vectors, index)
+
     @torch.inference_mode()
-    def __call__(self, images: Bytes | Files, *, batch: int = 500) -> Float[Tensor, "sample _"]:
-        """Embed images, globally averaged, so that all methods are probed alike."""
+    def _embedded(self, images: Bytes | Files, *, batch: int, workers: int | None) -> Embedded:
         training = self.encoder.training
         self.encoder.eval()
-        parts = torch.arange(len(images)).split(batch)
+        vectors, numbers = [], []
         try:
-            found = [self.vectors(images, part) for part in tracked(parts, "embedding")]
+            for views, index in self._views(images, batch=batch, workers=workers):
+                vectors.append(self.encoded(views).cpu())
+                numbers.append(index)
         finally:
             self.encoder.train(training)
-        return torch.cat(found)
+        if not vectors:
+            raise ValueError(
+                f"evaluation: none of {len(images):,} images can be read; "
+                "counterpoint doctor lists what is broken"
+            )
+        return Embedded(torch.cat(vectors), torch.cat(numbers))
 
-    def vectors(self, images: Bytes | Files, index: Tensor) -> Float[Tensor, "chosen _"]:
-        """Embed some images as the encoder is now; the gradient flows."""
-        quiet, draw = self.model.views.evaluation, Draw(0, 0, index)
+    def _views(
+        self, images: Bytes | Files, *, batch: int, workers: int | None
+    ) -> Iterator[tuple[tuple[View, ...], Index]]:
+        """Give the evaluation views of all images that can be read, some at a time."""
         if isinstance(images, Files):
-            views = quiet.finish(quiet.cut(images.pictures(index), draw), draw)
-        else:
-            views = quiet(images[index], draw)
+            quiet = self.model.views.evaluation
+            pieces = read_files(images, quiet.cut, workers=workers)
+            for _ in tracked(range(-(-len(images) // PIECE)), "embedding"):
+                cuts, index = next(pieces)
+                if len(index) > 0:
+                    there = tuple(cut.to(self.device, non_blocking=True) for cut in cuts)
+                    yield quiet.finish(there, self._draw(index)), index
+            return
+        for index in tracked(torch.arange(len(images)).split(batch), "embedding"):
+            yield self._seen(images[index], index), index
+
+    def vectors(self, images: Bytes) -> Float[Tensor, "sample _"]:
+        """Embed images in memory as the encoder is now, and where it is; the gradient flows."""
+        return self.encoded(self._seen(images, torch.arange(len(images))))
+
+    def encoded(self, views: tuple[View, ...]) -> Float[Tensor, "sample _"]:
+        """Encode views and average the probed map; several views are put together."""
         probe = getattr(self.encoder, "probe", -1) if self.map is None else self.map
         pooled = [maps[probe].mean(dim=(2, 3)) for maps in self.encoder(views)]
         return torch.cat(pooled, dim=1).float()
+
+    def _seen(self, images: Bytes, index: Index) -> tuple[View, ...]:
+        there = images.to(self.device, non_blocking=True)
+        return self.model.views.evaluation(there, self._draw(index))
+
+    def _draw(self, index: Index) -> Draw:
+        return Draw(0, 0, index.to(self.device, non_blocking=True))
 
 
 def pixels(source: Source | Files) -> Bytes | Files:

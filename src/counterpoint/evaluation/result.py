@@ -1,7 +1,7 @@
 """What an evaluation found, as values that become JSON."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -36,10 +36,10 @@ class ProbeResult:
     """Bootstrap interval of 95 % over the test images."""
     seeds: tuple[int, ...]
     calibration_error: float
-    per_class: tuple[float, ...]
-    confusion: tuple[tuple[int, ...], ...]
+    per_class: tuple[float, ...] = field(repr=False)
+    confusion: tuple[tuple[int, ...], ...] = field(repr=False)
     """True classes in rows, predicted in columns, summed over the seeds."""
-    right: tuple[str, ...] = ()
+    right: tuple[str, ...] = field(default=(), repr=False)
     """For each seed which test images were predicted right: bits, as hexadecimal digits."""
     seconds: float
 
@@ -55,8 +55,18 @@ class Result:
     classes: tuple[str, ...] | None
     robustness: Mapping[str, Any] | None
     seed: int
+    left_out: Mapping[str, int]
+    """Images that cannot be read, by split: they are in none of the figures."""
     seconds: float
     peak_mb: float
+
+    def __repr__(self) -> str:
+        """One line a probe, which is what a notebook shows; `to_dict` has everything."""
+        return "\n".join(
+            f"{p.name} with {p.fraction:g} of the labels: test {p.test:.4f} "
+            f"({p.low:.3f} to {p.high:.3f}), validation {p.validation:.4f}"
+            for p in self.probes
+        )
 
     def probe(self, name: str, *, fraction: float = 1.0) -> ProbeResult:
         """Find a probe by its name."""

@@ -5,8 +5,8 @@ from counterpoint.framework.method import Method
 from counterpoint.framework.model import Model, contrast
 from counterpoint.framework.momentum import Momentum, twins
 from counterpoint.framework.parts import Encoder, Extraction, Loss, Similarity, Views
-from counterpoint.framework.records import Comparison, Draw, Encoded, Scores, Terms
-from counterpoint.framework.world import ALONE, Alone, Gathered, World
+from counterpoint.framework.records import Comparison, Draw, Encoded, Remembered, Scores, Terms
+from counterpoint.framework.world import ALONE, Alone, Everyone, Gathered, World
 
 __all__ = [
     "ALONE",
@@ -15,6 +15,7 @@ __all__ = [
     "Draw",
     "Encoded",
     "Encoder",
+    "Everyone",
     "Extraction",
     "Gathered",
     "Loss",
@@ -22,6 +23,7 @@ __all__ = [
     "Model",
     "Momentum",
     "PartError",
+    "Remembered",
     "Scores",
     "Similarity",
     "Terms",

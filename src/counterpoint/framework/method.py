@@ -80,6 +80,10 @@ class Method:
         """List the five parts as (name, settings)."""
         return tuple((place.name, str(getattr(self, place.name))) for place in fields(self))
 
+    def __repr__(self) -> str:
+        """The five parts, which is what a notebook shows."""
+        return str(self)
+
     def __str__(self) -> str:
         return "\n".join(
             f"({number}) {name:<11}{settings}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -20,8 +21,9 @@ from counterpoint.framework.parts import (
     Similarity,
     Views,
 )
-from counterpoint.framework.records import Comparison, Encoded, Index, Maps, Shape, View
-from counterpoint.framework.world import ALONE, World
+from counterpoint.framework.precision import at_least_fp32, without_autocast
+from counterpoint.framework.records import Comparison, Encoded, Index, Maps, Scores, Shape, View
+from counterpoint.framework.world import ALONE, Once, World
 
 BATCH = 4  # of the dry run: more than one, so that batch norm has statistics
 
@@ -63,16 +65,43 @@ def contrast(model: Model, views: tuple[View, ...], index: Index, world: World =
     $$ W \sum_{own\ anchors} l / \sum_{ranks} count $$
 
     whose mean over the W ranks, value and gradient, is that of one process with the whole
-    batch, also when the ranks hold different numbers of images.
+    batch, also when the ranks hold different numbers of images. Under autocast the encoder and
+    the heads run in half precision; scores and losses do not.
+
+    `index` is best given on the host: who is whose positive follows from it, and is worked out
+    there.
     """
     encoded = model.encode(views)
-    reach = world if model.loss.needs_negatives else ALONE
+    reach = Once(world) if model.loss.needs_negatives else ALONE
     losses = []
-    for comparison in model.extraction(encoded, index, world):
-        terms = model.loss(model.similarity(comparison, reach))
+    for comparison in model.extraction(encoded, index.cpu(), world):
+        scores = _widened(model.similarity(comparison, reach))
+        _none_forgotten(comparison, scores)
+        with without_autocast(scores.anchors.device):
+            terms = model.loss(scores)
         mean = terms.total * (world.size / world.total(terms.count.detach()))
         losses.append(comparison.weight * mean)
     return torch.stack(losses).sum()
+
+
+def _none_forgotten(comparison: Comparison, scores: Scores) -> None:
+    """Refuse a similarity that leaves out what a queue or a bank remembers."""
+    past = 0 if comparison.remembered is None else len(comparison.remembered.vectors)
+    if past and len(scores.candidates) < len(comparison.candidates) + past:
+        raise PartError(
+            "similarity",
+            got=f"{len(comparison.candidates)} candidates and {past} remembered ones",
+            needs=f"scores with all of them, and gives {len(scores.candidates)}",
+            do="put comparison.remembered behind the gathered candidates, as Phi does",
+        )
+
+
+def _widened(scores: Scores) -> Scores:
+    """Give the same scores with factors in fp32 at least, for a similarity that did not."""
+    anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
+    if anchors is scores.anchors and candidates is scores.candidates:
+        return scores
+    return replace(scores, anchors=anchors, candidates=candidates)
 
 
 def reaching_all(loss: Tensor, model: nn.Module) -> Tensor:
@@ -109,7 +138,7 @@ def build(
             maps = tuple(tuple(tuple(m.shape[1:]) for m in view) for view in online)
         with _blame("extraction", f"maps {maps}"):
             comparisons = extraction.build(maps)(
-                Encoded(online, target), torch.arange(BATCH), ALONE
+                Encoded(online, target), torch.arange(BATCH, device="cpu"), ALONE
             )
             widths = _widths(comparisons)
         with _blame("similarity", f"anchors of width {widths[0]}, candidates of {widths[1]}"):

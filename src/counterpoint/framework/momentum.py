@@ -57,3 +57,10 @@ class Momentum(nn.Module):
 def twins(module: nn.Module) -> Iterator[Momentum]:
     """Find every twin inside a module; the shell steps them after the optimiser."""
     return (child for child in module.modules() if isinstance(child, Momentum))
+
+
+def compiled(encoder: nn.Module) -> None:
+    """Compile an encoder in place; of a pair both networks, since each is called by itself."""
+    pair = (encoder.online, encoder.twin) if isinstance(encoder, Momentum) else (encoder,)
+    for module in pair:
+        module.compile()

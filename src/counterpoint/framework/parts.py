@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from counterpoint.framework.records import (
     Comparison,
+    Cuts,
     Draw,
     Encoded,
     Images,
@@ -35,9 +36,9 @@ class BuiltViews(Protocol):
 
     def __call__(self, images: Images, draw: Draw, /) -> tuple[View, ...]: ...
 
-    def cut(self, pictures: Sequence[Picture], draw: Draw, /) -> tuple[Images, ...]: ...
+    def cut(self, pictures: Sequence[Picture], draw: Draw, /) -> Cuts: ...
 
-    def finish(self, cuts: tuple[Images, ...], draw: Draw, /) -> tuple[View, ...]: ...
+    def finish(self, cuts: Cuts, draw: Draw, /) -> tuple[View, ...]: ...
 
     @property
     def evaluation(self) -> "BuiltViews": ...

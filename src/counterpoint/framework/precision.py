@@ -1,4 +1,8 @@
-"""The precision of scores."""
+"""Where half precision ends: views, scores, losses and batch statistics are fp32 at least."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,3 +15,36 @@ def at_least_fp32(vectors: Tensor) -> Tensor:
     torch.float32
     """
     return vectors if vectors.dtype == torch.float64 else vectors.float()
+
+
+def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
+    """Compute in the precision of the tensors themselves, whatever autocast is on outside.
+
+    >>> x = torch.eye(2)
+    >>> with torch.autocast("cpu", torch.bfloat16), without_autocast(x.device):
+    ...     (x @ x).dtype
+    torch.float32
+    """
+    if not torch.amp.is_autocast_available(device.type):  # the meta device of the dry run
+        return nullcontext()
+    return torch.autocast(device.type, enabled=False)
+
+
+@contextmanager
+def full_fp32(device: torch.device) -> Iterator[None]:
+    """Compute without autocast, and matrix products of fp32 neither in TF32 nor in bf16.
+
+    The second is what `torch.set_float32_matmul_precision("medium")` asks for; Lightning
+    suggests it on GPUs, and CPUs with bf16 units follow it too.
+    """
+    # torch 2.14's stubs do not know the second.
+    products = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before = [product.fp32_precision for product in products]
+    for product in products:
+        product.fp32_precision = "ieee"
+    try:
+        with without_autocast(device):
+            yield
+    finally:
+        for product, precision in zip(products, before, strict=True):
+            product.fp32_precision = precision

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from counterpoint.framework.constants import constant
+
 Words = tuple[Tensor, Tensor, Tensor, Tensor]
 
 LOW = 0xFFFFFFFF
@@ -20,13 +22,29 @@ def philox(counter: Words, key: tuple[int, int]) -> Words:
     ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
     """
     a, b, c, d = counter
-    for step in range(ROUNDS):
-        # The product wraps around as int64, but its 64 bits are right.
-        first, second = a * MULTIPLIERS[0], c * MULTIPLIERS[1]
-        round_key = [(key[i] + step * WEYL[i]) & LOW for i in (0, 1)]
-        a, c = (second >> 32) & LOW ^ b ^ round_key[0], (first >> 32) & LOW ^ d ^ round_key[1]
-        b, d = second & LOW, first & LOW
+    # Both halves of a round in one tensor: on a device an operator costs a launch.
+    left, right = _pair(a, c), _pair(b, d)
+    along = (2,) + (1,) * a.dim()
+    factors = constant(MULTIPLIERS[::-1], torch.int64, a.device, shape=along)
+    keys = constant(_round_keys(key), torch.int64, a.device, shape=(ROUNDS, *along))
+    for round_key in keys.unbind():
+        # The product wraps around as int64, but its 64 bits are right; the upper 32 of `right`
+        # are left standing, as the mask of `left` takes them away.
+        product = left.flip(0) * factors
+        left = ((product >> 32) ^ right ^ round_key) & LOW
+        right = product
+    (a, c), (b, d) = left.unbind(), (right & LOW).unbind()
     return a, b, c, d
+
+
+def _pair(first: Tensor, second: Tensor) -> Tensor:
+    same = first.shape == second.shape
+    return torch.stack([first, second] if same else torch.broadcast_tensors(first, second))
+
+
+def _round_keys(key: tuple[int, int]) -> tuple[int, ...]:
+    """Give both words of the key of every round."""
+    return tuple((key[i] + step * WEYL[i]) & LOW for step in range(ROUNDS) for i in (0, 1))
 
 
 def keyed_order(count: int, *, seed: int, epoch: int) -> Tensor:

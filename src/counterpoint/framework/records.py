@@ -6,11 +6,16 @@ from typing import Protocol, runtime_checkable
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
+from counterpoint.framework.world import Everyone
+
 Images = UInt8[Tensor, "batch channel height width"]
 """x: what the data gives; bytes until the device."""
 
+Cuts = tuple[UInt8[Tensor, "batch channel _ _"], ...]
+"""What is cut out of pictures for each view; views may differ in size."""
+
 Index = Int64[Tensor, " batch"]
-"""The number of each sample in its data set."""
+"""The number of each sample in its data set; on the host when it is given to an extraction."""
 
 View = Float[Tensor, "batch ..."]
 """v: (b, c, h, w), or a grid of patches (b, p, p, c, q, q)."""
@@ -74,6 +79,14 @@ def only_positive(index: Index) -> Index:
     return NOBODY - 1 - index
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Remembered:
+    """Candidates from the past (a queue, a bank), the same on every rank."""
+
+    vectors: Float[Tensor, "remembered _"]
+    identity: Int64[Tensor, " remembered"]
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Comparison:
     """Anchors, candidates and their identities (r^a, R^+ and R^-, in memory linear in n + m).
@@ -81,6 +94,9 @@ class Comparison:
     A candidate is a positive of an anchor when their identities are equal, a negative when
     they differ, and left out when it is the anchor itself: candidate `itself + i` is anchor i.
     A candidate whose identity is `only_positive` is nobody's negative.
+
+    Identities are best left on the host, where the sample numbers are: which pairs are positive
+    is then worked out while the device is busy. On the device the host waits to read them.
     """
 
     anchors: Float[Tensor, "anchor _"]
@@ -91,6 +107,10 @@ class Comparison:
     """The position of anchor 0 among the candidates; None when no anchor is a candidate."""
     weight: float = 1.0
     """What this comparison counts in the sum over all comparisons."""
+    everyone: Everyone | None = None
+    """The identities of all ranks' candidates, `world.everyone(identify)`; None asks the ranks."""
+    remembered: Remembered | None = None
+    """More candidates, behind those of the ranks and not gathered: every rank has them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -1,11 +1,10 @@
 """The methods: compositions, one screen each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from counterpoint.framework import Method
 from counterpoint.framework.parts import Views
-from counterpoint.framework.training import Training
 from counterpoint.methods import amdim as _amdim
 from counterpoint.methods import byol as _byol
 from counterpoint.methods import cmc as _cmc
@@ -13,23 +12,12 @@ from counterpoint.methods import cpc as _cpc
 from counterpoint.methods import moco as _moco
 from counterpoint.methods import simclr as _simclr
 from counterpoint.methods import yadim as _yadim
+from counterpoint.methods.known import METHODS, RECIPES, SEVEN
 from counterpoint.methods.recipe import Recipe
+from counterpoint.methods.recognising import recipe_of, training_of
 from counterpoint.parts import PARTS
 from counterpoint.parts.encoders import encoder_named
-
-RECIPES: dict[str, Recipe] = {
-    name: recipe
-    for file in (_amdim, _cpc, _simclr, _moco, _byol, _cmc, _yadim)
-    for name, recipe in file.RECIPES.items()
-}
-"""Every method by name: as its authors' code has it, `-paper` as printed, `-small` for a CPU."""
-
-SEVEN = ["amdim", "cpc", "simclr", "moco", "byol", "cmc", "yadim"]
-"""The methods of the paper, in the order of the README."""
-
-METHODS: dict[str, Callable[..., Method]] = {
-    name: recipe.compose for name, recipe in RECIPES.items()
-}
+from counterpoint.spelling import did_you_mean
 
 simclr, simclr_small = _simclr.simclr, _simclr.simclr_small
 amdim, amdim_small = _amdim.amdim, _amdim.amdim_small
@@ -38,11 +26,6 @@ moco, moco_small = _moco.moco, _moco.moco_small
 byol, byol_small = _byol.byol, _byol.byol_small
 cmc, cmc_small = _cmc.cmc, _cmc.cmc_small
 yadim, yadim_small = _yadim.yadim, _yadim.yadim_small
-
-
-def training_of(name: str) -> Training:
-    """Give the training settings that go with a method; those of SimCLR for a .json file."""
-    return RECIPES[name].training if name in RECIPES else Training()
 
 
 def named(
@@ -61,10 +44,14 @@ def named(
     """
     chosen = None if encoder is None else encoder_named(encoder, size=size)
     if name.endswith(".json"):
-        method = read_method(Path(name).read_text(), parts=parts)
+        try:
+            method = read_method(Path(name).read_text(), parts=parts)
+        except ValueError as error:
+            raise ValueError(f"method: {name} cannot be read: {error}") from error
         return method if chosen is None else method.swap(encoder=chosen)
     if name not in METHODS:
-        raise ValueError(f"method: got {name!r}; there are {', '.join(METHODS)}, or a .json file")
+        near = did_you_mean(name, METHODS) or f"there are {', '.join(METHODS)}, or a .json file"
+        raise ValueError(f"method: got {name!r}; {near}")
     compose = METHODS[name]  # keeps the twin or the head that belongs around an encoder
     return compose(size=size) if chosen is None else compose(chosen, size=size)
 
@@ -104,6 +91,7 @@ __all__ = [
     "moco_small",
     "named",
     "read_method",
+    "recipe_of",
     "simclr",
     "simclr_small",
     "training_of",

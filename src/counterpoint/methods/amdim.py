@@ -6,7 +6,7 @@ from counterpoint.framework import Encoder, Method
 from counterpoint.framework.training import Training
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import AMDIMEncoder
-from counterpoint.parts.extraction import Compare
+from counterpoint.parts.extraction import Compare, OneWay
 from counterpoint.parts.losses import NCE, Penalised
 from counterpoint.parts.similarity import Dot, ScaledDot
 from counterpoint.parts.views import pipelines
@@ -49,13 +49,32 @@ def amdim(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
 
 
 def amdim_paper(encoder: Encoder | None = None, *, size: int = 32) -> Method:
-    """Compose AMDIM as the paper prints it: a flip for each view, a plain dot product, equation 2.
+    """Compose AMDIM as the paper prints it: a flip for each view, a dot product, equations 1 and 2.
 
-    The sum of equation 2 with its sign put right (docs/paper.md, row 1).
+    One direction, a third of each comparison, positives added inside the logarithm and only
+    negatives below the line: it has no lower bound. The sign of equation 2 is put right
+    (docs/paper.md, rows 1 to 4).
     """
-    return amdim(encoder or LARGE.get(size, LARGE[128]), size=size).swap(
-        views=pipelines.amdim(size, shared_flip=False), similarity=Dot(), loss=NCE()
+    return amdim(encoder or large(size), size=size).swap(
+        views=pipelines.amdim(size, shared_flip=False),
+        extraction=OneWay(of=Compare.parse(TASK)),
+        similarity=Dot(),
+        loss=NCE(numerator="sum", denominator="negatives"),
     )
+
+
+def amdim_released(encoder: Encoder | None = None, *, size: int = 32) -> Method:
+    """Compose AMDIM as the code released with the paper has it: wide, with a clip of 10.
+
+    pytorch-lightning-bolts 0.2: its AMDIM says 20, and hands it on to nobody. With its own encoder;
+    what it does to ResNets is study/studies/as_released.py.
+    """
+    return amdim(encoder or large(size), size=size).swap(similarity=ScaledDot(clip=10.0))
+
+
+def large(size: int) -> AMDIMEncoder:
+    """Give the paper's encoder for images of one size."""
+    return LARGE.get(size, LARGE[128])
 
 
 def amdim_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
@@ -71,6 +90,7 @@ REFERENCE = Training(
     batch=200,
     lr=2e-4 * 256 / 200,
     weight_decay=1e-5,
+    decay_norms=True,
     epochs=300,
     warmup=500 / (300 * 225),
     schedule="steps",
@@ -78,11 +98,18 @@ REFERENCE = Training(
     drop=0.2,
 )
 
+# pytorch-lightning-bolts 0.2, amdim_module.py: no warm-up, no drops. The paper gives no more than
+# a grid of rates around this one.
+RELEASED = replace(REFERENCE, eps=1e-7, warmup=0, drops=())
+
+# For minutes on two cores: AdamW, whose decay of 1e-5 is next to none.
+FEW = Training(
+    optimiser="adamw", betas=(0.8, 0.999), lr=1e-3, batch=128, weight_decay=1e-5, epochs=1
+)
+
 RECIPES = {
     "amdim": Recipe(amdim, REFERENCE),
-    # pytorch-lightning-bolts 0.2: no warm-up, no drops.
-    "amdim-paper": Recipe(amdim_paper, replace(REFERENCE, warmup=0, drops=())),
-    "amdim-small": Recipe(
-        amdim_small, replace(REFERENCE, batch=256, lr=1e-3, epochs=1, warmup=0.1, schedule="cosine")
-    ),
+    "amdim-paper": Recipe(amdim_paper, RELEASED),
+    "amdim-released": Recipe(amdim_released, RELEASED),
+    "amdim-small": Recipe(amdim_small, replace(FEW, batch=256)),
 }

@@ -3,24 +3,30 @@
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.training import Training
 from counterpoint.methods.recipe import Recipe
-from counterpoint.parts.encoders import Headed, NarrowResNet, PerView, ResNet
+from counterpoint.parts.encoders import Headed, NarrowResNet, PerView, ThinResNet, stem_for
 from counterpoint.parts.extraction import Bank, Compare
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine
 from counterpoint.parts.views import pipelines
 
 CIFAR10 = 45_000  # samples of the paper's training split
-DEFAULT = ResNet("resnet50")
 HALF = NarrowResNet(widths=(48, 96, 192))  # of which there are two
 
 
-def cmc(encoder: Encoder = DEFAULT, *, size: int = 32, samples: int = CIFAR10) -> Method:
+def half(size: int) -> ThinResNet:
+    """Give a ResNet-50 of half the width with a whole stem (models/resnet.py, resnet50v1)."""
+    return ThinResNet(
+        name="resnet50", width=32, stem=stem_for(size), stem_width=64, zero_init=False
+    )
+
+
+def cmc(encoder: Encoder | None = None, *, size: int = 32, samples: int = CIFAR10) -> Method:
     """Compose CMC: L and ab of one crop, a network for each, a bank of the other's vectors.
 
     >>> print(cmc(samples=1000).extraction)
     Bank(samples=1000, negatives=16384, momentum=0.5, start='random', map=-1)
     """
-    one = Headed(of=encoder, out=128)
+    one = Headed(of=encoder or half(size), out=128)
     return Method(
         views=pipelines.cmc(size),
         encoder=PerView(of=(one, one)),
@@ -49,6 +55,7 @@ RECIPES = {
         cmc,
         Training(
             optimiser="sgd",
+            decay_norms=True,
             lr=0.03 * 256 / 128,
             batch=128,
             weight_decay=1e-4,
@@ -60,6 +67,6 @@ RECIPES = {
     ),
     "cmc-small": Recipe(
         cmc_small,
-        Training(optimiser="adam", lr=2e-3, batch=256, weight_decay=0.05, epochs=6),
+        Training(optimiser="adamw", lr=2e-3, batch=256, weight_decay=0.05, epochs=6),
     ),
 }

@@ -1,7 +1,5 @@
 """CPC v2 (Henaff et al. 2019): section 2.2 of the paper."""
 
-from dataclasses import replace
-
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.training import Training
 from counterpoint.methods.recipe import Recipe
@@ -11,25 +9,27 @@ from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Dot
 from counterpoint.parts.views import pipelines
 
+ROWS = (1, 2, 3, 4, 5, 6)  # below the first of seven
+
 
 def cpc(encoder: Encoder = CPC_RESNET101, *, size: int = 32) -> Method:
-    """Compose CPC: one view as 7 x 7 patches, a context above, a predictor for each offset, NCE.
+    """Compose CPC as Henaff's appendix lists it: 7 x 7 patches, a context above, three rows ahead.
 
     >>> print(cpc().extraction)
-    Context(offsets=(), target=64, hidden=256, blocks=5, scale=0.1)
+    Context(offsets=(3,), target=64, hidden=256, blocks=5, scale=0.1, relu='end')
     """
     return Method(
         views=pipelines.cpc(size),
         encoder=encoder,
-        extraction=Context(),
+        extraction=Context(offsets=(3,), relu="end"),
         similarity=Dot(),
         loss=NCE(),
     )
 
 
-def cpc_reference(encoder: Encoder = CPC_RESNET101, *, size: int = 32) -> Method:
-    """Compose CPC as Henaff's appendix lists it: three rows ahead only."""
-    return cpc(encoder, size=size).swap(extraction=Context(offsets=(3,)))
+def cpc_paper(encoder: Encoder = CPC_RESNET101, *, size: int = 32) -> Method:
+    """Compose CPC as the paper prints it: equation 3, for every row below."""
+    return cpc(encoder, size=size).swap(extraction=Context(offsets=ROWS, relu="end"))
 
 
 def cpc_small(encoder: Encoder = CPC_SMALL, *, size: int = 32) -> Method:
@@ -51,15 +51,25 @@ REFERENCE = Training(
     batch=64,
     lr=4e-5 * 256 / 64,
     weight_decay=1e-5,
+    decay_norms=True,
+    eps=1e-7,  # cpc_module.py
     epochs=1000,
     warmup=0,
     schedule="steps",
 )
 
 RECIPES = {
-    "cpc": Recipe(cpc_reference, REFERENCE),
-    "cpc-paper": Recipe(cpc, REFERENCE),
+    "cpc": Recipe(cpc, REFERENCE),
+    "cpc-paper": Recipe(cpc_paper, REFERENCE),
     "cpc-small": Recipe(
-        cpc_small, replace(REFERENCE, batch=128, lr=2e-3, epochs=10, warmup=0.1, schedule="cosine")
+        cpc_small,
+        Training(
+            optimiser="adamw",
+            betas=(0.8, 0.999),
+            lr=2e-3,
+            batch=128,
+            weight_decay=1e-5,
+            epochs=10,
+        ),
     ),
 }

@@ -3,25 +3,28 @@
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.training import Training
 from counterpoint.methods.recipe import Recipe
-from counterpoint.parts.encoders import Headed, NarrowResNet, QueryKeyEncoder, ResNet
+from counterpoint.parts.encoders import Headed, NarrowResNet, QueryKeyEncoder, resnet_for
 from counterpoint.parts.extraction import Keys, Queue
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine
 from counterpoint.parts.views import pipelines
 
-DEFAULT = ResNet("resnet50")
 SMALL = NarrowResNet()
 
 
-def moco(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
+def moco(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     """Compose MoCo v2: queries against the keys of a slow twin, and a queue of older keys.
+
+    Its encoder is a ResNet-50, its head as wide as the encoder (moco/builder.py).
 
     >>> print(moco().extraction)
     Keys(map=-1, pool='mean'), queue of 65,536
     """
     return Method(
         views=pipelines.moco(size),
-        encoder=QueryKeyEncoder(of=Headed(of=encoder, out=128, hidden=2048)),
+        encoder=QueryKeyEncoder(
+            of=Headed(of=encoder or resnet_for("resnet50", size), out=128, hidden="width")
+        ),
         extraction=Queue(of=Keys(), size=65_536),
         similarity=Cosine(tau=0.2),  # main_moco.py --moco-t 0.2
         loss=NCE(),
@@ -45,10 +48,18 @@ RECIPES = {
     # main_moco.py: SGD 0.03 at 256 images, weight decay 1e-4, 200 epochs, --cos, no warm-up.
     "moco": Recipe(
         moco,
-        Training(optimiser="sgd", lr=0.03, batch=256, weight_decay=1e-4, epochs=200, warmup=0),
+        Training(
+            optimiser="sgd",
+            decay_norms=True,
+            lr=0.03,
+            batch=256,
+            weight_decay=1e-4,
+            epochs=200,
+            warmup=0,
+        ),
     ),
     "moco-small": Recipe(
         moco_small,
-        Training(optimiser="adam", lr=3e-3, batch=256, weight_decay=0.05, epochs=6),
+        Training(optimiser="adamw", lr=3e-3, batch=256, weight_decay=0.05, epochs=6),
     ),
 }

@@ -12,7 +12,7 @@ from counterpoint.parts.encoders import (
     ThinResNet,
     Timm,
 )
-from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Pair, Pooled, Queue
+from counterpoint.parts.extraction import Bank, Compare, Context, Keys, OneWay, Pair, Pooled, Queue
 from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
 from counterpoint.parts.similarity import (
     Bilinear,
@@ -48,7 +48,7 @@ PARTS: dict[str, type] = {
         *(ColourJitter, Greyscale, Solarise, GaussianBlur, Normalise, ColourSpace, Patches),
         *(ResNet, NarrowResNet, ThinResNet, Timm, AMDIMEncoder, CPCResNet, Headed, PerView),
         *(MomentumEncoder, QueryKeyEncoder),
-        *(Pooled, Compare, Pair, Context, Keys, Queue, Bank),
+        *(Pooled, Compare, Pair, OneWay, Context, Keys, Queue, Bank),
         *(Dot, ScaledDot, Cosine, Bilinear, ProjectedCosine, PredictedCosine),
         *(NCE, Penalised, Triplet, Regression),
     )

@@ -5,7 +5,7 @@ matrix product with an elementwise function, and what crosses the network is q(b
 small.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import torch
@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, PartError, Scores, World
+from counterpoint.framework import Comparison, Everyone, PartError, Scores, World
 from counterpoint.framework.precision import at_least_fp32
 
 
@@ -136,28 +136,58 @@ class Phi(nn.Module):
         self.p, self.q = p, q
         self.scale = scale or Temperature(1.0)
         self.clip, self.bound = clip, bound
+        head = p if q is None else q
+        self.learned = any(True for _ in head.parameters())
 
     def forward(self, comparison: Comparison, world: World) -> Scores:
+        if self.learned:  # a head sees each remembered vector once, as in one process
+            comparison = among_ranks(comparison, world)
         anchors = at_least_fp32(self.p(comparison.anchors))
         scale = self.scale()
+        q = self.p if self.q is None else self.q
         shared = self.q is None and comparison.anchors is comparison.candidates
         if shared:
             # One run of the head. Half of the scale on each side keeps them the same vectors.
             anchors = candidates = anchors * scale**0.5
         else:
-            q = self.p if self.q is None else self.q
             anchors, candidates = anchors * scale, at_least_fp32(q(comparison.candidates))
-        gathered = world.gather(candidates, comparison.candidate_identity)
+        gathered = world.gather(candidates, comparison.candidate_identity, comparison.everyone)
+        vectors, identity, past = gathered.vectors, gathered.identity, comparison.remembered
+        if past is not None:
+            old = at_least_fp32(q(past.vectors))
+            vectors = torch.cat([vectors, old * scale**0.5 if shared else old])
+            identity = torch.cat([identity, past.identity.to(identity.device)])
         return Scores(
             anchors=anchors,
-            candidates=gathered.vectors,
+            candidates=vectors,
             anchor_identity=comparison.anchor_identity,
-            candidate_identity=gathered.identity,
+            candidate_identity=identity,
             itself=None if comparison.itself is None else gathered.start + comparison.itself,
             shared=shared,
             clip=self.clip,
             bound=self.bound,
         )
+
+
+def among_ranks(comparison: Comparison, world: World) -> Comparison:
+    """Divide what is remembered among the ranks, as candidates that they then gather."""
+    past = comparison.remembered
+    if past is None:
+        return comparison
+    vectors, identities = (t.tensor_split(world.size) for t in (past.vectors, past.identity))
+    own = comparison.candidate_identity, identities[world.rank].to(comparison.candidate_identity)
+    everyone = comparison.everyone
+    if everyone is not None:
+        each = zip(everyone.identity.split(everyone.sizes), identities, strict=True)
+        parts = [torch.cat(pair) for pair in each]
+        everyone = Everyone(torch.cat(parts), tuple(map(len, parts)))
+    return replace(
+        comparison,
+        candidates=torch.cat([comparison.candidates, vectors[world.rank]]),
+        candidate_identity=torch.cat(own),
+        everyone=everyone,
+        remembered=None,
+    )
 
 
 class Temperature(nn.Module):

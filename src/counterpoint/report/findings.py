@@ -10,6 +10,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from counterpoint.framework import Method
+from counterpoint.framework.training import upgraded
 from counterpoint.methods import read_method
 from counterpoint.report.evaluation_record import Evaluation, read_evaluation
 from counterpoint.report.health_record import Epoch, Point, read_health
@@ -63,13 +64,13 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
     image = tuple(int(n) for n in record.get("image", ()) if number(n) is not None)
     return Findings(
         folder=folder.resolve().name,
-        name="method of your own" if method is None else name_of(method, image),
+        name="method of your own" if method is None else name_of(method),
         method=method,
         rows=rows,
         fingerprint=text(record.get("method")) or (method.fingerprint if method else None),
         data=text(record.get("data")),
         image=image,
-        training=mapping(record.get("training")),
+        training=upgraded(mapping(record.get("training"))),
         steps=number(record.get("steps")),
         versions={k: str(v) for k, v in mapping(record.get("versions")).items()},
         other={k: _short(v) for k, v in record.items() if k not in KNOWN},

@@ -80,7 +80,10 @@ if (block) {
   const data = JSON.parse(block.textContent);
   const maps = all("[data-map]"), card = document.getElementById("map-card");
   let picked = -1;
-  const name = (number) => (data.labels.length ? data.names[data.labels[number]] : `image ${number}`);
+  const name = (number) => {
+    const label = data.labels.length ? data.names[data.labels[number]] : "";
+    return [label, data.files[number]].filter(Boolean).join(", ") || `image ${number}`;
+  };
   const style = getComputedStyle(document.documentElement);
   const [columns, rows] = ["--columns", "--rows"].map((key) => Number(style.getPropertyValue(key)));
   const thumbnail = (number, root) => {

@@ -1,35 +1,47 @@
-"""The result of an evaluation as a table for a terminal."""
+"""The result of an evaluation as a table for a terminal of 80 columns, a log or a notebook."""
 
 from rich.table import Table
 
-from counterpoint.evaluation import Result
+from counterpoint.evaluation import ProbeResult, Result
 
-NAMES = {
-    "knn": "weighted kNN",
-    "linear": "linear",
-    "mlp": "MLP, 1,024 units",
-    "finetune": "fine-tuned",
-}
+NAMES = {"knn": "weighted kNN", "linear": "linear", "mlp": "MLP", "finetune": "fine-tuned"}
 
 
 def probe_table(result: Result, *, title: str) -> Table:
-    """Show each probe: validation, test with its interval, spread, calibration and time."""
-    table = Table(title=title, title_justify="left")
-    for heading in ("probe", "labels", "validation", "test", "95 %", "spread", "calibration", "s"):
-        table.add_column(heading, justify="left" if heading == "probe" else "right")
+    """Show each probe: validation, test with its interval, calibration error, chosen settings.
+
+    The spread over seeds has a column where there is more than one seed.
+    """
+    spread = any(probe.spread is not None for probe in result.probes)
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    for heading in ("probe", "labels", "val", "test", "95 %", *["spread"] * spread, "ECE"):
+        words = heading == "probe"  # only words are folded, never figures
+        table.add_column(heading, justify="left" if words else "right", no_wrap=not words)
     for probe in result.probes:
-        chosen = ", ".join(f"{name} {value:g}" for name, value in probe.settings.items())
-        table.add_row(
-            f"{NAMES[probe.name]} ({chosen})",
-            f"{probe.fraction:.0%}",
-            f"{probe.validation:.4f}",
-            f"[bold]{probe.test:.4f}[/]",
-            f"{probe.low:.3f} to {probe.high:.3f}",
-            "" if probe.spread is None else f"{probe.spread:.4f}",
-            f"{probe.calibration_error:.3f}",
-            f"{probe.seconds:.0f}",
-        )
+        table.add_row(*_cells(probe, spread=spread))
+    table.caption = "; ".join(_notes(result))
+    return table
+
+
+def _cells(probe: ProbeResult, *, spread: bool) -> list[str]:
+    chosen = ", ".join(f"{name} {value:g}" for name, value in probe.settings.items())
+    return [
+        NAMES[probe.name] + (f"\n[dim]{chosen}[/]" if chosen else ""),
+        f"{probe.fraction:.0%}",
+        f"{probe.validation:.4f}",
+        f"[bold]{probe.test:.4f}[/]",
+        f"{probe.low:.3f} to {probe.high:.3f}",
+        *["" if probe.spread is None else f"{probe.spread:.4f}"] * spread,
+        f"{probe.calibration_error:.3f}",
+    ]
+
+
+def _notes(result: Result) -> list[str]:
+    notes = [f"{result.seconds:.0f} s; ECE is the calibration error"]
     if result.robustness is not None:
         clean, mean = result.robustness["clean"], result.robustness["mean"]
-        table.caption = f"under corruptions {mean:.4f}, of {clean:.4f} on the same images clean"
-    return table
+        notes.append(f"under corruptions {mean:.4f}, of {clean:.4f} on the same images clean")
+    if any(result.left_out.values()):
+        counts = ", ".join(f"{count:,} of {name}" for name, count in result.left_out.items())
+        notes.append(f"left out, because they cannot be read: {counts}")
+    return notes

@@ -2,16 +2,16 @@
 
 import re
 import shlex
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from counterpoint.methods import METHODS, training_of
+from counterpoint.framework.training import Training
+from counterpoint.methods import METHODS, recipe_of, training_of
 from counterpoint.report.findings import Findings
 
 FLAGS = {
     "epochs": "--epochs",
     "batch": "--batch-size",
+    "accumulate": "--accumulate",
     "optimiser": "--optimiser",
     "lr": "--lr",
     "weight_decay": "--weight-decay",
@@ -46,7 +46,7 @@ def repeat(run: Findings) -> Repeat:
             f"counterpoint evaluate {again} --data DATA",
             f"counterpoint report {again} --data DATA",
         ),
-        _missing(method, run.training),
+        _missing(run),
     )
 
 
@@ -95,13 +95,14 @@ def _size(run: Findings) -> list[str]:
     return ["--size", str(run.image[-1])] if files else []
 
 
-def _missing(method: str, training: Mapping[str, Any]) -> tuple[str, ...]:
+def _missing(run: Findings) -> tuple[str, ...]:
     """List settings that the method's own do not have and the command does not take."""
-    own = asdict(training_of(method))
+    name = None if run.method is None else recipe_of(run.method)
+    own = asdict(Training() if name is None else training_of(name))
     said = {*FLAGS, "precision", "compile"}
     return tuple(
         f"{key}={value!r}"
-        for key, value in training.items()
+        for key, value in run.training.items()
         if key not in said and _listed(own.get(key)) != _listed(value)
     )
 

@@ -1,6 +1,8 @@
 """The user's own images in a report: some of them, the same for all runs, and what runs see."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch.nn.functional as F
 from jaxtyping import Float, Int64
@@ -8,6 +10,7 @@ from PIL import Image
 from torch import Tensor
 
 from counterpoint.data import Files, Source, Splits, sample_images
+from counterpoint.data.names import shown
 from counterpoint.data.reading import first_readable
 from counterpoint.framework.randomness import keyed_order
 from counterpoint.report.clusters import k_means
@@ -35,6 +38,12 @@ class Sample:
     @property
     def labels(self) -> Int64[Tensor, " sample"] | None:
         return self.source.labels
+
+    def file(self, number: int) -> str:
+        """Name the file of an image with its folder; nothing for images in memory."""
+        if isinstance(self.source, Source):
+            return ""
+        return shown(os.fsencode(Path(*self.source.paths[number].parts[-2:])))
 
     def name(self, label: int) -> str:
         """Give the name of a label."""

@@ -1,7 +1,6 @@
 """From a trial to what runs: the images, the method and the settings of training."""
 
 import os
-from dataclasses import replace
 from functools import lru_cache
 
 from counterpoint.data import Splits, open_data
@@ -13,6 +12,8 @@ from counterpoint.parts.encoders import encoder_named
 from counterpoint.parts.extraction import Compare
 from counterpoint.parts.own import own_parts
 from counterpoint.study.trial import Trial
+
+SIDE = 32  # to read a method that is JSON, which has a size of its own
 
 
 def opened(trial: Trial) -> Splits:
@@ -55,8 +56,10 @@ def training_for(trial: Trial) -> Training:
     32
     """
     changes = dict(trial.training)
-    own = training_of(trial.method)
-    return replace(own, seed=trial.seed, **changes)  # type: ignore[arg-type]  # Training checks
+    names = {**PARTS, **own_parts(trial.parts_file)}
+    known = trial.method in METHODS
+    method = trial.method if known else _base(trial, trial.size or SIDE, names)
+    return training_of(method, seed=trial.seed, **changes)
 
 
 def _base(trial: Trial, side: int, names: dict[str, type]) -> Method:

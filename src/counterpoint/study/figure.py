@@ -2,20 +2,22 @@
 
 from counterpoint.report.charts.scale import Scale, scale, tick_words
 from counterpoint.report.markup import Attributes, Html, el
-from counterpoint.study.table import Cell, Table
+from counterpoint.study.table import LEVEL, Cell, Table
 
 COLOURS = ("#0b5394", "#b45f06", "#38761d", "#741b47", "#666666", "#990000", "#134f5c", "#7f6000")
-WIDTH, LEFT, TOP, LINE, GAP, BELOW = 640.0, 200.0, 12.0, 17.0, 9.0, 44.0
+PAPER, INK = "#ffffff", "#1f2328"  # both given: a dark page shows through a picture without them
+WIDTH, LEFT, TOP, LINE, GAP, BELOW = 640.0, 200.0, 12.0, 17.0, 9.0, 62.0
+NAMES = 162.0  # at the right, for the figure and the name of a column
 
 
 def svg(table: Table) -> str:
     """Draw rows below each other, and in each a line for every column that was run.
 
-    Where there is one column, a line is marked with its figure instead of the column's name.
+    A line ends with its figure, and with the column's name where there are several.
     """
     height = TOP + BELOW + sum(_lines(table, row) * LINE + GAP for row in table.rows)
     levels = [level for cell in table.cells.values() for level in _ends(cell)]
-    x = scale(levels, LEFT, WIDTH - 110)
+    x = scale(levels, LEFT, WIDTH - NAMES)
     y, drawn = TOP, []
     for row in table.rows:
         drawn.append(_row(table, row, y, x))
@@ -26,9 +28,18 @@ def svg(table: Table) -> str:
         "role": "img",
         "font-family": "sans-serif",
         "font-size": 12,
+        "fill": INK,
     }
     words = f"Test accuracy of the {table.figure} probe, percent"
-    return el("svg", attributes, el("title", {}, words), _axis(x, y, words), *drawn) + "\n"
+    paper = el("rect", {"width": WIDTH, "height": height, "fill": PAPER})
+    inside = (el("title", {}, words), paper, _axis(x, y, words), _legend(table, y), *drawn)
+    return el("svg", attributes, *inside) + "\n"
+
+
+def _legend(table: Table, bottom: float) -> Html:
+    """Say what a filled dot and a star are."""
+    words = f"filled: the best of its {table.compare}; *: behind it, p < {LEVEL:g}; line: spread"
+    return _text(8, bottom + 51, words)
 
 
 def _row(table: Table, row: str, top: float, x: Scale) -> Html:
@@ -40,8 +51,10 @@ def _row(table: Table, row: str, top: float, x: Scale) -> Html:
             continue
         middle = top + LINE * (line + 0.5)
         drawn.extend(_mark(cell, x, middle, COLOURS[place % len(COLOURS)]))
-        words = column if len(table.columns) > 1 else f"{100 * cell.mean:.1f}"
-        drawn.append(_text(WIDTH - 104, middle + 4, words + "*" * cell.behind))
+        words = f"{100 * cell.mean:.1f}" + "*" * cell.behind
+        drawn.append(_text(WIDTH - NAMES + 8, middle + 4, words))
+        if len(table.columns) > 1:
+            drawn.append(_text(WIDTH - NAMES + 46, middle + 4, column))
         line += 1
     return el("g", {}, *drawn)
 
@@ -55,7 +68,7 @@ def _mark(cell: Cell, x: Scale, y: float, colour: str) -> list[Html]:
         "cy": y,
         "r": 4,
         "stroke": colour,
-        "fill": colour if cell.best else "white",
+        "fill": colour if cell.best else PAPER,
     }
     return [
         el("line", {**whisker, "stroke-width": 2}),

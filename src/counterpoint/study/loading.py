@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from counterpoint.spelling import did_you_mean
 from counterpoint.study.studies import STUDIES
 from counterpoint.study.studies.scales import Scale
 from counterpoint.study.trial import Trial
@@ -18,7 +19,9 @@ def trials_of(name: str, scale: Scale) -> list[Trial]:
     if name in STUDIES:
         return STUDIES[name](scale)
     if not name.endswith(".py"):
-        raise ValueError(f"study: got {name!r}; there are {', '.join(STUDIES)}, or a .py file")
+        near = did_you_mean(name, STUDIES)
+        there = f"there are {', '.join(STUDIES)}, or a .py file"
+        raise ValueError(f"study: got {name!r}; {there}; {near}".rstrip("; "))
     return _from_file(Path(name))
 
 

@@ -84,8 +84,10 @@ class _Process:
         self.trial, self.store, self.cpus, self.running = trial, store, cpus, running
 
     def __call__(self) -> Outcome:
+        # -P: else the current folder comes first, and a torch.py in it would be run.
+        worker = [sys.executable, "-P", "-m", "counterpoint.study.worker"]
         process = subprocess.Popen(  # noqa: S603 (this interpreter, on a module of ours)
-            [sys.executable, "-m", "counterpoint.study.worker", self.store.root, str(self.cpus)],
+            [*worker, self.store.root, str(self.cpus)],
             env=os.environ | {"OMP_NUM_THREADS": str(self.cpus)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

@@ -31,7 +31,7 @@ def step_flops(method: Method, image: tuple[int, ...], batch: int) -> float:
         views = tuple(torch.empty(batch, *shape) for shape in model.views.shapes)
         with FlopCounterMode(display=False) as counter:
             encoded = model.encode(views)
-            compared = model.extraction(encoded, torch.arange(batch), ALONE)
+            compared = model.extraction(encoded, torch.arange(batch, device="cpu"), ALONE)
             scores = [model.similarity(comparison, ALONE) for comparison in compared]
             torch.stack([s.anchors.sum() + s.candidates.sum() for s in scores]).sum().backward()
     return float(counter.get_total_flops()) + sum(_loss_flops(model.loss, s, batch) for s in scores)

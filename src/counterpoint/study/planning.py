@@ -15,10 +15,9 @@ from counterpoint.study.choosing import SHARE
 from counterpoint.study.composing import composed, opened, training_for
 from counterpoint.study.measuring import step_flops
 from counterpoint.study.trial import Trial
-from counterpoint.training.start import activation_numbers
+from counterpoint.training.memory import activation_numbers
 
 SIDE = 32  # of images that are not here to be looked at: CIFAR-10's
-STATES = {"lars": 1, "sgd": 1, "adam": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +70,7 @@ def _image(trial: Trial) -> tuple[int, ...]:
 def _memory(model: nn.Module, training: Training) -> float:
     weights = sum(p.numel() for p in model.parameters()) * 4
     views = len(model.views.shapes) * training.batch  # type: ignore[union-attr, arg-type]
-    return weights * (2 + STATES[training.optimiser]) + views * activation_numbers(model) * 4.0  # type: ignore[arg-type]
+    return weights * (2 + training.states) + views * activation_numbers(model) * 4.0  # type: ignore[arg-type]
 
 
 def machine_speed(*, seconds: float = 1.0) -> float:

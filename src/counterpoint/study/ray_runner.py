@@ -1,11 +1,12 @@
 """Trials as tasks of a Ray cluster: as many at once as it has room for."""
 
 import os
-import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from counterpoint.study.attempts import TrialFailed, failed, words
@@ -53,16 +54,20 @@ def run_ray(
     """
     ray = _ray()
     if not ray.is_initialized():
-        ray.init(address=address or os.environ.get("RAY_ADDRESS"), log_to_driver=False)
+        # Ray puts our current folder first on the path of every worker: a torch.py in it would
+        # be run there. The folder of everybody has none.
+        with chdir("/"):
+            ray.init(address=address or os.environ.get("RAY_ADDRESS"), log_to_driver=False)
     task = ray.remote(_run).options(
         num_cpus=cpus, num_gpus=gpus, max_retries=0, runtime_env=_threads(cpus)
     )
     waiting = deque(_Waiting(trial, retries, deaths) for trial in not_done(trials, store, tell))
     flying: dict[Any, _Waiting] = {}
+    here = str(Path.cwd())
     while waiting or flying:
         while waiting and len(flying) < AHEAD * _room(ray, cpus, gpus):
             one = waiting.popleft()
-            flying[task.remote(*_luggage(one.trial), store.root, cpus)] = one
+            flying[task.remote(*_luggage(one.trial), store.root, cpus, here)] = one
             tell(Event(one.trial, "running"))
         ready, _ = ray.wait(list(flying), num_returns=1, timeout=TICK)
         for reference in ready:
@@ -100,19 +105,26 @@ def _landed(
     return failed(one.trial, store, why, tell)
 
 
-def _run(trial_text: str, parts: str | None, root: str, cpus: int) -> str:
-    """Run one trial where Ray put it; give its outcome as JSON."""
+def _run(trial_text: str, parts: str | None, root: str, cpus: int, here: str) -> str:
+    """Run one trial where Ray put it; give its outcome as JSON.
+
+    `here` is the folder in which the study was begun: a relative path means the same there.
+    """
+    if Path(here).is_dir():
+        os.chdir(here)
     trial = Trial.from_json(trial_text)
-    if parts is not None:
-        folder = Path(tempfile.mkdtemp(prefix="counterpoint-parts-"))
-        name = Path(trial.parts or "parts.py").name
-        (folder / name).write_text(parts)
-        trial = replace(trial, parts=str(folder / name))
-    try:
-        return run_trial(trial, Store(root), cpus=cpus).to_json()
-    except Exception as error:  # noqa: BLE001 (it is raised again, in words)
-        # Only words cross between machines: an error of a user's own class cannot be read there.
-        raise TrialFailed(words(error)) from None
+    with ExitStack() as stack:
+        if parts is not None:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="counterpoint-parts-")))
+            file = folder / Path(trial.parts or "parts.py").name
+            file.write_text(parts)
+            trial = replace(trial, parts=str(file))
+        try:
+            return run_trial(trial, Store(root), cpus=cpus).to_json()
+        except Exception as error:  # noqa: BLE001 (it is raised again, in words)
+            # Only words cross between machines: an error of a user's own class cannot be read
+            # there.
+            raise TrialFailed(words(error)) from None
 
 
 def _luggage(trial: Trial) -> tuple[str, str | None]:
@@ -138,7 +150,7 @@ def _room(ray: Any, cpus: int, gpus: float) -> int:
 
 def _threads(cpus: int) -> dict[str, Any]:
     """Give a task as many threads as it has cores: sums come out the same wherever it runs."""
-    return {"env_vars": {"OMP_NUM_THREADS": str(cpus)}}
+    return {"env_vars": {"OMP_NUM_THREADS": str(cpus), "PYTHONSAFEPATH": "1"}}
 
 
 def _ray() -> Any:

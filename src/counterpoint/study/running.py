@@ -64,7 +64,7 @@ def _run(trial: Trial, folder: Path) -> Outcome:
         fingerprint=trial.fingerprint,
         figures=_figures(result) | {"lr": settled.lr},
         right={probe.name: probe.right[0] for probe in result.probes},
-        tested=len(known.test),
+        tested=len(known.test) - result.left_out["test"],
         cost=_cost(settled, training, time.monotonic() - started),
         versions=versions(),
         method=method.fingerprint,

@@ -1,9 +1,12 @@
 """Where results are kept: one folder per trial, on any path that fsspec knows."""
 
+import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,8 +85,7 @@ class Store:
         """
         if self.local:
             return Path(self._at(trial.key)[1])
-        scratch = os.environ.get("COUNTERPOINT_SCRATCH", tempfile.gettempdir())
-        return Path(scratch) / "counterpoint-study" / trial.key
+        return scratch() / hashlib.sha256(self.root.encode()).hexdigest()[:16] / trial.key
 
     def _at(self, key: str) -> tuple[Any, str]:
         system, place = fsspec.core.url_to_fs(self.root)
@@ -93,3 +95,24 @@ class Store:
 def _protocols(system: Any) -> tuple[str, ...]:
     kinds = system.protocol
     return (kinds,) if isinstance(kinds, str) else tuple(kinds)
+
+
+def scratch() -> Path:
+    """Give a folder of this machine that only this user can enter.
+
+    It has the same name each time, so that a trial which comes back goes on; so it is looked at
+    before it is used: somebody else may have made it.
+    """
+    asked = os.environ.get("COUNTERPOINT_SCRATCH")
+    if asked:
+        return Path(asked)
+    place = Path(tempfile.gettempdir()) / f"counterpoint-study-{os.getuid()}"
+    with suppress(FileExistsError):
+        place.mkdir(mode=0o700)
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise ValueError(
+            f"study: {place} is not a folder that only you can enter; remove it, or set "
+            "COUNTERPOINT_SCRATCH to one that is"
+        )
+    return place

@@ -66,6 +66,18 @@ def placed(outcomes: Iterable[Outcome], planned: Sequence[tuple[str, Trial]]) ->
     return [replace(found[f], trial=trial) for f, trial in planned if f in found]
 
 
+def require_figure(trials: Iterable[Trial], figure: str) -> None:
+    """Refuse a figure that a study will not have, before its first trial has run."""
+    for trial in trials:
+        there = [name for probe in trial.probes for name in (probe, f"{probe} validation")]
+        if figure not in (*there, "lr"):
+            known = ", ".join(trial.probes)
+            raise ValueError(
+                f"study: {trial.key} will have no figure {figure!r}; it has {known}: "
+                f"--figure {trial.probes[0] if trial.probes else 'NAME'}"
+            )
+
+
 def tabulate(
     outcomes: Iterable[Outcome],
     *,

@@ -1,9 +1,10 @@
 """What all ranks have to decide alike, in one exchange of a few integers per step."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
+from jaxtyping import Int64
 
 from counterpoint.framework import World
 
@@ -26,19 +27,43 @@ class Wishes:
         return self.preempted + self.interrupted > 0
 
 
-def agreed(own: Wishes, world: World, device: torch.device) -> Wishes:
-    """Sum the wishes of all ranks; a rank alone agrees with itself.
-
-    >>> from counterpoint.framework import ALONE
-    >>> agreed(Wishes(save=1), ALONE, torch.device("cpu")).save
-    1
-    """
-    return Wishes(*summed(torch.tensor(astuple(own), device=device), world).tolist())
-
-
 def summed(numbers: torch.Tensor, world: World) -> torch.Tensor:
     """Sum integers over ranks, exactly (and modulo 2^64)."""
     total = numbers.clone()
     if world.size > 1:
         dist.all_reduce(total)
     return total
+
+
+def from_rank_0(number: int, device: torch.device) -> int:
+    """Give all ranks the number that rank 0 has; a rank alone has it already.
+
+    >>> from_rank_0(120, torch.device("cpu"))
+    120
+    """
+    told = torch.tensor(number, device=device)
+    if dist.is_initialized():
+        dist.broadcast(told, src=0)
+    return int(told)
+
+
+def collected(
+    own: Int64[torch.Tensor, "own column"], world: World
+) -> Int64[torch.Tensor, "all column"]:
+    """Put the rows of all ranks below each other; each may have another number of them.
+
+    A sum of integers is exact, on devices without float64 too.
+
+    >>> from counterpoint.framework import ALONE
+    >>> collected(torch.tensor([[7, 1]]), ALONE)
+    tensor([[7, 1]])
+    """
+    if world.size == 1:
+        return own
+    sizes = own.new_zeros(world.size)
+    sizes[world.rank] = len(own)
+    counts: list[int] = summed(sizes, world).tolist()
+    before = sum(counts[: world.rank])
+    every = own.new_zeros(sum(counts), own.shape[1])
+    every[before : before + len(own)] = own
+    return summed(every, world)

@@ -5,11 +5,12 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Int64, Num
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from counterpoint.framework import ALONE, Gathered, World
+from counterpoint.framework import ALONE, Everyone, Gathered, World
+from counterpoint.framework.world import Identify
 
 # torch 2.14 renamed both; the old names warn there.
 _all_gather = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
@@ -20,11 +21,19 @@ _reduce_scatter = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_ten
 class Ranks:
     """All ranks of a process group, which may hold different numbers of candidates.
 
+    A global batch is split over the ranks as by `tensor_split`, so with its size each knows how
+    many images the others have, and with its sample numbers who their candidates are: nothing
+    of that is exchanged.
+
     Forward all_gather, backward reduce_scatter with SUM: each rank's loss depends on every
     rank's candidates, and DDP then takes the mean over ranks, as `contrast` expects.
     """
 
     group: dist.ProcessGroup | None = None
+    batch: int | None = None
+    """Images of all ranks in a step; None asks the ranks."""
+    samples: Int64[Tensor, " batch"] | None = None
+    """Their numbers in this step, rank after rank, on the host; None asks the ranks."""
 
     @property
     def size(self) -> int:
@@ -34,14 +43,38 @@ class Ranks:
     def rank(self) -> int:
         return dist.get_rank(self.group)
 
+    def images(self, own: int) -> tuple[int, ...]:
+        return self._asked(own, _device(self.group)) if self.batch is None else self._shares()
+
+    def everyone(self, identify: Identify) -> Everyone | None:
+        """Identify all candidates at once: the ranks have one of two numbers of images."""
+        if self.samples is None:
+            return None
+        shares = self._shares()
+        larger = shares.count(shares[0])
+        blocks = self.samples.split([larger * shares[0], len(self.samples) - larger * shares[0]])
+        found = [
+            torch.vmap(identify)(block.view(-1, share))
+            for block, share in zip(blocks, (shares[0], shares[-1]), strict=True)
+            if len(block)
+        ]
+        identity = torch.cat([part.flatten() for part in found])
+        return Everyone(identity, tuple(part.shape[1] for part in found for _ in part))
+
     def gather(
-        self, vectors: Float[Tensor, "own channel"], identity: Int64[Tensor, " own"]
+        self,
+        vectors: Num[Tensor, "own channel"],
+        identity: Int64[Tensor, " own"],
+        everyone: Everyone | None = None,
     ) -> Gathered:
-        sizes = self._sizes(len(vectors), vectors.device)
+        if everyone is None:
+            sizes = self._asked(len(vectors), vectors.device)
+            there = _gather(identity.to(vectors.device), sizes, self.group)
+            everyone = Everyone(there.to(identity.device), sizes)
         return Gathered(
-            vectors=_Gather.apply(vectors, sizes, self.group),
-            identity=_gather(identity, sizes, self.group),
-            start=sum(sizes[: self.rank]),
+            vectors=_Gather.apply(vectors, everyone.sizes, self.group),
+            identity=everyone.identity,
+            start=sum(everyone.sizes[: self.rank]),
         )
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:
@@ -52,21 +85,33 @@ class Ranks:
     def sum(self, values: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         return _Sum.apply(values, self.group)  # type: ignore[no-any-return]
 
-    def _sizes(self, own: int, device: torch.device) -> list[int]:
+    def _shares(self) -> tuple[int, ...]:
+        assert self.batch is not None
+        each, more = divmod(self.batch, self.size)
+        return (each + 1,) * more + (each,) * (self.size - more)
+
+    def _asked(self, own: int, device: torch.device) -> tuple[int, ...]:
         sizes = torch.zeros(self.size, dtype=torch.int64, device=device)
         _all_gather(sizes, torch.tensor([own], device=device), group=self.group)
-        return [int(size) for size in sizes]
+        return tuple(sizes.tolist())
 
 
-def world() -> World:
-    """Give the ranks of this job; a single process is alone."""
+def world(batch: int | None = None) -> World:
+    """Give the ranks of this job, with `batch` images a step; a single process is alone."""
     several = dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
-    return Ranks() if several else ALONE
+    return Ranks(batch=batch) if several else ALONE
+
+
+def _device(group: dist.ProcessGroup | None) -> torch.device:
+    """Give a device that the ranks can exchange numbers on."""
+    return torch.device("cuda" if dist.get_backend(group) == "nccl" else "cpu")
 
 
 class _Gather(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, own: Tensor, sizes: list[int], group: dist.ProcessGroup | None) -> Tensor:
+    def forward(
+        ctx: Any, own: Tensor, sizes: tuple[int, ...], group: dist.ProcessGroup | None
+    ) -> Tensor:
         ctx.sizes, ctx.group = sizes, group
         return _gather(own, sizes, group)
 
@@ -74,9 +119,11 @@ class _Gather(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         sizes, group = ctx.sizes, ctx.group
-        padded = torch.cat([_pad(part, max(sizes)) for part in gradient.split(sizes)])
+        parts = gradient.contiguous()
+        if min(sizes) < max(sizes):
+            parts = torch.cat([_pad(part, max(sizes)) for part in gradient.split(sizes)])
         own = gradient.new_empty(max(sizes), *gradient.shape[1:])
-        _reduce_scatter(own, padded, op=dist.ReduceOp.SUM, group=group)
+        _reduce_scatter(own, parts, op=dist.ReduceOp.SUM, group=group)
         return own[: sizes[dist.get_rank(group)]], None, None
 
 
@@ -96,7 +143,7 @@ class _Sum(torch.autograd.Function):
         return summed, None
 
 
-def _gather(own: Tensor, sizes: list[int], group: dist.ProcessGroup | None) -> Tensor:
+def _gather(own: Tensor, sizes: tuple[int, ...], group: dist.ProcessGroup | None) -> Tensor:
     """Gather rows; ranks with fewer pad, and the padding is cut off again."""
     longest = max(sizes)
     padded = own.new_empty(longest * len(sizes), *own.shape[1:])

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from torch import Tensor
 from counterpoint.data import Files, Source
 from counterpoint.data.progress import Stream
 from counterpoint.evaluation.health import Signs, Verdict, measure, probed, verdict
+from counterpoint.evaluation.health.probes import ASKED, KNOWN
 from counterpoint.framework import Model, twins
-from counterpoint.framework.randomness import keyed_order
-from counterpoint.training.lines import read_lines
+from counterpoint.framework.permutation import drawn
+from counterpoint.pulse import phase
+from counterpoint.training.lines import Log, read_lines, record, whole_number
 from counterpoint.training.pretrainer import Pretrainer
 
 CHOICE = 0x6865616C7468  # "health": which images are looked at, the same in every run
@@ -38,8 +41,8 @@ class HealthWatch(Callback):
         images: int = 512,
         stream: Stream | None = None,
     ) -> None:
-        self.source, self.file, self.stream = source, Path(folder) / FILE, stream
-        self.order = keyed_order(len(source), seed=CHOICE, epoch=0)
+        self.source, self.lines, self.stream = source, Log(Path(folder) / FILE), stream
+        self.order = drawn(len(source), max(images, KNOWN + ASKED), seed=CHOICE)
         self.index = self.order[:images]
         self.history: list[Signs] = []
         self.loss: Tensor | None = None
@@ -49,10 +52,10 @@ class HealthWatch(Callback):
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         if not trainer.is_global_zero:
             return
-        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.lines.file.parent.mkdir(parents=True, exist_ok=True)
         # A run that goes on keeps its looks; a new run in an old folder begins anew.
-        self.history = read_history(self.file, until=trainer.global_step)
-        self.file.write_text("".join(self._lines()))
+        self.history = _past(self.lines.read(_read), until=trainer.global_step)
+        self.lines.rewrite("".join(self._lines()))
         if not self.history:
             self.look(trainer, pl_module, epoch=trainer.current_epoch)
 
@@ -76,7 +79,8 @@ class HealthWatch(Callback):
         batch: Any,
         batch_idx: int,
     ) -> None:
-        self.loss = outputs["loss"]
+        assert isinstance(pl_module, Pretrainer)
+        self.loss = pl_module.loss_of_update
 
     def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         if trainer.is_global_zero:
@@ -87,9 +91,11 @@ class HealthWatch(Callback):
         assert isinstance(pl_module, Pretrainer)
         model, step = pl_module.model, trainer.global_step
         images = self.source if isinstance(self.source, Files) else self.source.images[self.index]
-        labelled = probed(model, self.source, self.order)
+        with phase("looking at the health of the model", alone=True):
+            labelled = probed(model, self.source, self.order)
+            signs = measure(model, images, self.index)
         found = replace(
-            measure(model, images, self.index),
+            signs,
             epoch=epoch,
             step=step,
             step_loss=None if self.loss is None else float(self.loss),
@@ -101,8 +107,7 @@ class HealthWatch(Callback):
         )
         self.history.append(found)
         judged = verdict(self.history)
-        with self.file.open("a") as file:
-            file.write(_line(found, judged))
+        self.lines.add(_line(found, judged))
         stream = self.stream or sys.stderr  # now: while a bar is shown it is another one
         stream.write(f"health  epoch {epoch}: {said(found, judged)}\n")
         stream.flush()
@@ -119,7 +124,24 @@ def decay_of(model: Model, progress: float) -> float | None:
 
 def read_history(file: Path, *, until: int) -> list[Signs]:
     """Read the looks of a run that goes on at a step; a run that begins has none."""
-    return [Signs.from_dict(look) for look in read_lines(file) if 0 < until >= look["step"]]
+    return _past(read_lines(file, _read)[0], until=until)
+
+
+def _past(looks: list[Signs], *, until: int) -> list[Signs]:
+    return [look for look in looks if 0 < until >= look.step]
+
+
+def _read(line: str) -> Signs:
+    """Read a look; one with a figure that is not a number is damaged."""
+    found = Signs.from_dict(record(line))
+    whole_number(found.step)
+    for field in fields(found):
+        value = getattr(found, field.name)
+        for figure in value if isinstance(value, tuple) else (value,):
+            number = isinstance(figure, Number) and isinstance(figure, bool) is (field.type is bool)
+            if figure is not None and not number:
+                raise TypeError(f"{field.name} is {figure!r}")
+    return found
 
 
 def said(signs: Signs, judged: Verdict) -> str:
@@ -129,5 +151,5 @@ def said(signs: Signs, judged: Verdict) -> str:
 
 
 def _line(signs: Signs, judged: Verdict) -> str:
-    record = {"verdict": judged.word, "why": judged.why, **signs.to_dict()}
-    return json.dumps(record, allow_nan=False) + "\n"
+    look = {"verdict": judged.word, "why": judged.why, **signs.to_dict()}
+    return json.dumps(look, allow_nan=False) + "\n"

@@ -3,11 +3,14 @@
 import lightning as L
 from lightning.pytorch.callbacks import Callback
 
+from counterpoint.pulse import phase
 from counterpoint.training.checkpoints.folder import Checkpoints
 from counterpoint.training.checkpoints.naming import name_of
+from counterpoint.training.consensus import Wishes
 from counterpoint.training.guard import Guard
 from counterpoint.training.notice import Stopped
 from counterpoint.training.place import place_of
+from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.timer import Timer
 
 
@@ -32,16 +35,29 @@ class Keeper(Callback):
         accumulating, ended = trainer.fit_loop._should_accumulate(), place_of(trainer).cursor == 0
         last = trainer.global_step == trainer.max_steps
         if not (accumulating or ended or last):
-            self._decide(trainer)
+            self._decide(trainer, pl_module)
 
     def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         finished = trainer.global_step == trainer.max_steps
-        self._decide(trainer, finished=finished)
+        self._decide(trainer, pl_module, ended=True, finished=finished)
 
-    def _decide(self, trainer: L.Trainer, *, finished: bool = False) -> None:
-        known = self.guard.known
+    def _decide(
+        self,
+        trainer: L.Trainer,
+        module: L.LightningModule,
+        *,
+        ended: bool = False,
+        finished: bool = False,
+    ) -> None:
+        assert isinstance(module, Pretrainer)
+        always = self.timer.seconds == 0
+        if ended or always or self.guard.known.save or self.guard.known.stop:
+            self.guard.settle(module)  # nothing is saved of an update that is not finite
+        known, self.guard.known = self.guard.known, Wishes()
         if known.save or known.stop or finished:
-            trainer.save_checkpoint(self.checkpoints.folder / name_of(trainer.global_step))
+            name = name_of(trainer.global_step)
+            with phase(f"saving {name}"):
+                trainer.save_checkpoint(self.checkpoints.folder / name)
             self.timer.reset()
         if known.stop and not finished:
             raise Stopped(preempted=known.preempted > 0)

@@ -13,7 +13,7 @@ from counterpoint.data.batches import Batch
 from counterpoint.data.receipt import POWERS, Receipt, power_sums, receipt
 from counterpoint.failures import RunFailure
 from counterpoint.training.consensus import summed
-from counterpoint.training.lines import read_lines, write_lines
+from counterpoint.training.lines import Log, record, whole_number
 from counterpoint.training.place import place_of
 from counterpoint.training.pretrainer import Pretrainer
 
@@ -28,7 +28,7 @@ class Ledger(Callback):
     """Add up what all ranks consume; the sums are kept in checkpoints."""
 
     def __init__(self, folder: Path) -> None:
-        self.file = folder / FILE
+        self.lines = Log(folder / FILE)
         self.sums = torch.zeros(POWERS, dtype=torch.int64)
         self.module: Pretrainer | None = None
 
@@ -38,8 +38,8 @@ class Ledger(Callback):
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         if trainer.is_global_zero:
-            past = [r for r in read_lines(self.file) if r["epoch"] < trainer.current_epoch]
-            write_lines(self.file, past)
+            past = [found for found in self.lines.read(_read) if found[0] < trainer.current_epoch]
+            self.lines.rewrite("".join(line for _, line in past))
         else:  # rank 0 has what all ranks had together
             self.sums = torch.zeros_like(self.sums)
 
@@ -61,12 +61,12 @@ class Ledger(Callback):
         found = receipt(batches.sampler, self._total().cpu())
         self.sums = torch.zeros_like(self.sums)
         if trainer.is_global_zero:
-            with self.file.open("a") as file:
-                file.write(_line(found))
+            self.lines.add(_line(found))
         if not found.right:
             raise ConsumedWronglyError(
                 f"data: epoch {found.epoch} consumed {found.consumed}, needs {found.expected}; "
-                f"a sample came twice or not at all. This is a defect: please report {self.file}"
+                "a sample came twice or not at all. This is a defect: please report "
+                f"{self.lines.file}"
             )
 
     def state_dict(self) -> dict[str, Any]:
@@ -81,11 +81,16 @@ class Ledger(Callback):
         return summed(self.sums.to(self.module.device), self.module.world)
 
 
+def _read(line: str) -> tuple[int, str]:
+    """Give the epoch of a receipt, and its line."""
+    return whole_number(record(line)["epoch"]), f"{line}\n"
+
+
 def _line(found: Receipt) -> str:
-    record = {
+    plain = {
         "epoch": found.epoch,
         "right": found.right,
         "consumed": found.consumed,
         "expected": found.expected,
     }
-    return json.dumps(record) + "\n"
+    return json.dumps(plain) + "\n"

@@ -1,5 +1,6 @@
 """Where metrics go besides metrics.csv: Lightning's loggers by name, and nowhere unless asked."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,10 @@ LoggerName = Literal["csv", "tensorboard", "wandb"]
 
 def loggers_named(name: LoggerName, folder: Path) -> list[Logger]:
     """Make the loggers that write into the folder of a run; wandb stays offline."""
+    if name != "csv" and find_spec(name) is None:
+        raise ValueError(
+            f"logger: {name} is not installed; pip install 'counterpoint[track]', or --logger csv"
+        )
     if name == "tensorboard":
         return [TensorBoardLogger(folder, name="", version="tensorboard")]
     if name == "wandb":

@@ -8,11 +8,14 @@ from typing import Any
 import lightning as L
 from lightning.pytorch.callbacks import Callback
 
+from counterpoint.training.lines import Log
+from counterpoint.training.optimisers import rate
 from counterpoint.training.pretrainer import Pretrainer
 
 FILE = "metrics.csv"
 COLUMNS = ("epoch", "loss", "step", "lr")
 EVERY = 50  # steps between two rows of a long run
+FIRST = 50  # steps that have a row each: a short run is a curve too
 
 
 class MetricRows(Callback):
@@ -23,13 +26,15 @@ class MetricRows(Callback):
     """
 
     def __init__(self, folder: Path, *, every: int) -> None:
-        self.file, self.every = folder / FILE, every
+        self.lines, self.every = Log(folder / FILE), every
+        self.latest = (0, 0.0)
+        """The step of the last row, and its loss."""
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         if trainer.is_global_zero:
-            old = [row for row in _rows(self.file) if int(row["step"]) <= trainer.global_step]
-            lines = [COLUMNS, *([row[column] for column in COLUMNS] for row in old)]
-            self.file.write_text("".join(map(_line, lines)))
+            rows = self.lines.read(_row, header=_line(COLUMNS).strip())
+            old = [line for step, line in rows if step <= trainer.global_step]
+            self.lines.rewrite("".join([_line(COLUMNS), *old]))
 
     def on_train_batch_end(
         self,
@@ -40,26 +45,26 @@ class MetricRows(Callback):
         batch_idx: int,
     ) -> None:
         step = trainer.global_step
-        if step % self.every and step != trainer.max_steps:
+        if step > FIRST and step % self.every and step != trainer.max_steps:
             return
         if trainer.fit_loop._should_accumulate():
             return
         assert isinstance(pl_module, Pretrainer)
-        world = pl_module.world
-        loss = float(world.total(outputs["loss"].detach())) / world.size
+        world, training = pl_module.world, pl_module.training_settings
+        loss = float(world.total(pl_module.loss_of_update)) / world.size
+        self.latest = (step, loss)
         if trainer.is_global_zero:
-            rate = trainer.optimizers[0].param_groups[0]["lr"]
-            with self.file.open("a") as file:
-                file.write(_line((trainer.current_epoch, loss, step, rate)))
+            # The optimiser has the rate of the next step by now.
+            used = training.scaled_lr * rate(step - 1, training, steps=pl_module.steps)
+            self.lines.add(_line((trainer.current_epoch, loss, step, used)))
 
 
-def _rows(file: Path) -> list[dict[str, str]]:
-    """Read whole rows; half a row at the end is what a killed process leaves."""
-    if not file.is_file():
-        return []
-    whole = file.read_text().rpartition("\n")[0]
-    rows = csv.DictReader(io.StringIO(whole))
-    return [row for row in rows if set(COLUMNS) <= row.keys() and None not in row.values()]
+def _row(line: str) -> tuple[int, str]:
+    """Give the step of a row, and its line; a row has a number in every column."""
+    (values,) = csv.reader([line])
+    row = dict(zip(COLUMNS, values, strict=True))
+    float(row["loss"]), float(row["lr"]), int(row["epoch"])
+    return int(row["step"]), f"{line}\n"
 
 
 def _line(values: Any) -> str:

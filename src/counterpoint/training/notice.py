@@ -1,7 +1,9 @@
 """A wish to stop: a signal is noted when it comes and acted on when a step has ended."""
 
+import contextlib
 import os
 import signal
+import socket
 import sys
 import threading
 from types import FrameType
@@ -23,14 +25,40 @@ class Notice:
         self.interrupted = False
         self._before: dict[int, object] = {}
         self._owner = os.getpid()
+        self._ear, self._mouth = socket.socketpair()
+        for end in (self._ear, self._mouth):
+            end.settimeout(0)
+        self._woken = False
+        self._heard: set[int] = set()
 
     def __enter__(self) -> "Notice":
         if threading.current_thread() is threading.main_thread():  # Python's rule for handlers
             for number in (*PREEMPTION, CTRL_C):
                 self._before[number] = signal.signal(number, self._note)
+            # A thread that waits in C never runs a handler of Python's; the system still writes
+            # the number of the signal here.
+            others = signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
+            self._woken = others == -1
+            if not self._woken:  # a loop of events, as in a notebook: it keeps its own
+                signal.set_wakeup_fd(others)
         return self
 
+    def asked(self) -> int:
+        """Give the exit code that a signal has asked for, also when no handler could run; or 0.
+
+        Any thread may call this.
+        """
+        with contextlib.suppress(OSError):  # nothing to read, or closed
+            self._heard.update(self._ear.recv(64))
+        if self.preempted or self._heard & {*PREEMPTION}:
+            return 128 + signal.SIGTERM
+        return 128 + CTRL_C if self.interrupted or CTRL_C in self._heard else 0
+
     def __exit__(self, *_: object) -> None:
+        if self._woken and os.getpid() == self._owner:
+            signal.set_wakeup_fd(-1)
+        self._ear.close()
+        self._mouth.close()
         for number, handler in self._before.items():
             # None: a handler that was not installed by Python cannot be put back.
             signal.signal(number, handler or signal.SIG_DFL)  # type: ignore[arg-type]

@@ -1,44 +1,76 @@
-"""Optimisers from torch and timm, and the learning rate over the steps of a run."""
+"""Optimisers from torch, and the learning rate over the steps of a run."""
 
 import math
 from collections.abc import Iterable
 from typing import Any
 
 import torch
-from timm.optim.lars import Lars
 from torch import nn
 
 from counterpoint.framework.training import Training
+from counterpoint.training.lars import Lars
 
 
 def optimiser(module: nn.Module, training: Training) -> torch.optim.Optimizer:
-    """Make the optimiser of a run.
+    """Make the optimiser of a run."""
+    made = _made(module, training)
+    made.register_load_state_dict_post_hook(laid_out_as_weights)
+    return made
 
-    LARS leaves parameters without weight decay unscaled, so that the exclusions of SimCLR
-    (biases and norms have neither weight decay nor a layer-wise rate) are one group.
+
+def laid_out_as_weights(loaded: torch.optim.Optimizer) -> None:
+    """Lay out a state that was loaded in memory as its weights are, say with channels last.
+
+    A fused step walks through the memory of weights and state side by side; on a CPU it does not
+    look whether their order is the same.
     """
-    groups = parameter_groups(module.named_parameters(), training.weight_decay)
-    lr = training.scaled_lr
-    if training.optimiser == "lars":
-        return Lars(groups, lr=lr, momentum=training.momentum)
-    if training.optimiser == "sgd":
-        return torch.optim.SGD(groups, lr=lr, momentum=training.momentum, nesterov=True)
-    return torch.optim.AdamW(groups, lr=lr, betas=training.betas)
+    for weight, state in loaded.state.items():
+        for name, value in state.items():
+            if value.shape == weight.shape and value.stride() != weight.stride():
+                state[name] = torch.empty_like(weight, dtype=value.dtype).copy_(value)
+
+
+def _made(module: nn.Module, training: Training) -> torch.optim.Optimizer:
+    """Make the optimiser, with weights in one group, biases and norms in another.
+
+    LARS gives every weight a rate of its own, also where nothing decays; biases and norms have
+    neither (google-research/simclr, lars_optimizer.py), unless `decay_norms` is set. All are
+    fused: those leave out an update that is not finite without asking the host (`Guard`).
+    """
+    groups = parameter_groups(module.named_parameters(), training)
+    lr, momentum, nesterov = training.scaled_lr, training.momentum, training.nesterov
+    match training.optimiser:
+        case "lars":
+            groups[0]["adapt"], groups[1]["adapt"] = True, training.decay_norms
+            return Lars(groups, lr=lr, momentum=momentum, nesterov=nesterov)
+        case "sgd":
+            return torch.optim.SGD(groups, lr=lr, momentum=momentum, nesterov=nesterov, fused=True)
+        case "adam":
+            betas, eps = training.betas, training.eps
+            return torch.optim.Adam(groups, lr=lr, betas=betas, eps=eps, fused=True)
+        case "adamw":
+            betas, eps = training.betas, training.eps
+            return torch.optim.AdamW(groups, lr=lr, betas=betas, eps=eps, fused=True)
 
 
 def parameter_groups(
-    named: Iterable[tuple[str, nn.Parameter]], weight_decay: float
+    named: Iterable[tuple[str, nn.Parameter]], training: Training
 ) -> list[dict[str, Any]]:
-    """Split weights from biases, norms and temperatures, which are not decayed.
+    """Split weights from biases, norms and temperatures, which are decayed only where asked.
 
-    >>> groups = parameter_groups(nn.Linear(3, 2).named_parameters(), 0.1)
+    >>> layer = nn.Linear(3, 2)
+    >>> groups = parameter_groups(layer.named_parameters(), Training(weight_decay=0.1))
     >>> [(len(group["params"]), group["weight_decay"]) for group in groups]
     [(1, 0.1), (1, 0.0)]
     """
     trained = [parameter for _, parameter in named if parameter.requires_grad]
+    decay = training.weight_decay
     return [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": decay},
+        {
+            "params": [p for p in trained if p.ndim <= 1],
+            "weight_decay": decay if training.decay_norms else 0.0,
+        },
     ]
 
 

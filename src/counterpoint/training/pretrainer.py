@@ -1,19 +1,22 @@
 """The Lightning module. There is no mathematics here: see `contrast`."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import lightning as L
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 
 from counterpoint.data import Batches, Files, Source
 from counterpoint.data.batches import Batch
 from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
 from counterpoint.framework.model import reaching_all
+from counterpoint.framework.records import Index
+from counterpoint.framework.sending import send
 from counterpoint.framework.training import Training
-from counterpoint.parts.batch_norm import share_statistics
-from counterpoint.training.distributed import world
+from counterpoint.parts.norm_conversion import share_statistics
+from counterpoint.training.distributed import Ranks, world
 from counterpoint.training.optimisers import optimiser, rate
 from counterpoint.training.place import Place, counters, place_of
 
@@ -40,9 +43,11 @@ class Pretrainer(L.LightningModule):
         """Where this run begins or goes on."""
         self.since_update: list[tuple[Batch, Tensor]] = []
         """Batches and their losses that the next update is made of."""
+        self.loss_of_update = torch.zeros(())
+        """The loss of the last update: the mean of its parts, on this rank."""
 
     def setup(self, stage: str) -> None:  # noqa: ARG002 (Lightning's signature)
-        self.world = world()
+        self.world = world(self.training_settings.micro_batch)
         if self.training_settings.sync_batchnorm:
             fused = self.trainer.strategy.root_device.type == "cuda"
             share_statistics(self.model, self.world, fused=fused)
@@ -50,7 +55,8 @@ class Pretrainer(L.LightningModule):
     def train_dataloader(self) -> Batches:
         return Batches(
             self.source,
-            batch=self.training_settings.batch,
+            batch=self.training_settings.micro_batch,
+            together=self.training_settings.accumulate,
             seed=self.training_settings.seed,
             rank=self.global_rank,
             ranks=self.trainer.world_size,
@@ -58,45 +64,68 @@ class Pretrainer(L.LightningModule):
             workers=self.workers,
             epoch=self.place.epoch,
             start=self.place.cursor,
+            pin=self.device.type == "cuda",
         )
+
+    def transfer_batch_to_device(
+        self, batch: Batch, device: torch.device, dataloader_idx: int
+    ) -> Batch:
+        """Send the images; numbers of samples and of bad files are read by the host."""
+        images = super().transfer_batch_to_device(batch.images, device, dataloader_idx)
+        return batch._replace(images=images)
 
     def training_step(self, batch: Batch, _batch_idx: int) -> Tensor:
         given, index, _ = batch
         seed = self.training_settings.seed
         # A part of a user's own may draw from torch: what it gets is a function of the step too,
         # so that there is no state of a generator to keep.
-        torch.manual_seed(step_seed(seed, self.global_step, self.global_rank))
-        draw = Draw(seed, self.current_epoch, index)
+        step = self.global_step * self.training_settings.accumulate + len(self.since_update)
+        torch.manual_seed(step_seed(seed, step, self.global_rank))
+        draw = Draw(seed, self.current_epoch, send(index, self.device))
         views = self.model.views
         seen = views(given, draw) if isinstance(given, Tensor) else views.finish(given, draw)
-        loss = reaching_all(contrast(self.model, seen, index, self.world), self.model)
+        loss = reaching_all(contrast(self.model, seen, index, self._world_of(index)), self.model)
         self.since_update.append((batch, loss.detach()))
         if self.trainer.loggers:
             self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
-        return loss
+        return loss * self.training_settings.gradient_scale
 
-    def finite(self) -> tuple[bool, bool]:
+    def _world_of(self, index: Index) -> World:
+        """Tell the ranks who the samples of all of them are in this step: they follow from it."""
+        if not isinstance(self.world, Ranks):
+            return self.world
+        batches = self.trainer.train_dataloader
+        assert isinstance(batches, Batches)
+        step = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready - 1
+        everyone = batches.sampler.whole(step)
+        assert torch.equal(everyone.tensor_split(self.world.size)[self.world.rank], index)
+        return replace(self.world, samples=everyone)
+
+    def finite(self) -> tuple[Bool[Tensor, ""], Bool[Tensor, ""]]:
         """Tell whether the losses since the last update, and their gradient, are numbers.
 
         The gradient is that of all ranks; the losses are this rank's own.
         """
         gradients = [p.grad for p in self.parameters() if p.grad is not None]
         losses = torch.stack([loss for _, loss in self.since_update]).sum()
-        both = torch.stack([losses, torch.nn.utils.get_total_norm(gradients)]).isfinite()
-        loss, gradient = both.tolist()
-        return loss, gradient
+        return losses.isfinite(), torch.nn.utils.get_total_norm(gradients).isfinite()
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         place = place_of(self.trainer)
         length = int(self.trainer.num_training_batches)
         checkpoint["loops"]["fit_loop"] |= counters(place, length=length)
-        checkpoint["counterpoint"] = {"place": asdict(place), "identity": self.identity}
+        checkpoint["counterpoint"] = {
+            "place": asdict(place),
+            "identity": self.identity,
+            "torch": str(torch.__version__),
+        }
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         self.place = Place(**checkpoint["counterpoint"]["place"])
 
     def optimizer_step(self, *arguments: Any, **named: Any) -> None:
         super().optimizer_step(*arguments, **named)
+        self.loss_of_update = torch.stack([loss for _, loss in self.since_update]).mean()
         self.since_update.clear()
         for twin in twins(self.model):  # once per update, also when gradients accumulate
             twin.step(self.global_step / self.steps)
@@ -113,7 +142,7 @@ class Pretrainer(L.LightningModule):
 
 
 def step_seed(seed: int, step: int, rank: int) -> int:
-    """Give the seed of one step on one rank.
+    """Give the seed of one step, or of one part of an accumulated one, on one rank.
 
     >>> step_seed(0, 3, 1) == step_seed(0, 1, 3)
     False

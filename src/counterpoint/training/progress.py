@@ -1,4 +1,4 @@
-"""Progress: a bar on a terminal, one plain line every N steps in a file."""
+"""Progress: a bar on a terminal, one plain line every N steps or seconds in a file."""
 
 import sys
 import time
@@ -18,7 +18,10 @@ from rich.progress import (
 )
 
 from counterpoint.data.progress import Stream, clock
+from counterpoint.training.metrics import MetricRows
+from counterpoint.training.pretrainer import Pretrainer
 
+SECONDS = 20.0  # between two lines of a run that is slow
 TASK = TaskID(0)  # the only one of a bar
 
 
@@ -46,19 +49,26 @@ class Pace:
 
 
 class ProgressLines(Callback):
-    """Say where a run is: loss, images per second, share of waiting and time left."""
+    """Say where a run is: loss, images per second, share of waiting and time left.
 
-    def __init__(self, *, steps: int, every: int = 50, stream: Stream | None = None) -> None:
-        self.steps, self.every = steps, every
+    It comes after `metrics`, whose loss it says where a step has a row: reading it again would be
+    another wait for the device.
+    """
+
+    def __init__(
+        self, metrics: MetricRows, *, steps: int, every: int = 50, stream: Stream | None = None
+    ) -> None:
+        self.metrics, self.steps, self.every = metrics, steps, every
         self.stream: Stream = stream or sys.stderr
         self.pace = Pace(time.monotonic())
         self.left = time.monotonic()
+        self.said = self.left
         self.bar: Progress | None = None
         self.line = ""
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         self.pace = Pace(time.monotonic())
-        self.left = self.pace.started
+        self.left = self.said = self.pace.started
         if trainer.is_global_zero and self.stream.isatty():
             self.bar = _bar(self.steps)
             self.bar.start()
@@ -79,13 +89,20 @@ class ProgressLines(Callback):
         self.left = time.monotonic()
         pace = self.pace
         pace.images += len(batch.index) * trainer.world_size
+        if trainer.fit_loop._should_accumulate():
+            return
         pace.steps += 1
         step = trainer.global_step
         if self.bar is not None:
             self.bar.update(TASK, completed=step, pace=pace.words(self.left))
         # The loss is read now and then only: on a GPU reading it waits for the step to end.
-        if trainer.is_global_zero and (step % self.every == 0 or step == self.steps):
-            self.say(step, trainer.current_epoch + 1, float(outputs["loss"]))
+        late = self.left - self.said >= SECONDS
+        if trainer.is_global_zero and (step % self.every == 0 or step == self.steps or late):
+            assert isinstance(pl_module, Pretrainer)
+            self.said = self.left
+            read, loss = self.metrics.latest
+            loss = loss if read == step else float(pl_module.loss_of_update)
+            self.say(step, trainer.current_epoch + 1, loss)
 
     def say(self, done: int, epoch: int, loss: float) -> None:
         """Put the loss beside the bar, or write a line that people and programs can read."""

@@ -15,7 +15,9 @@ from torch import Tensor
 from counterpoint.data import Files, Source
 from counterpoint.data.batches import Batch, listed
 from counterpoint.data.quarantine import KINDS
+from counterpoint.training.consensus import collected
 from counterpoint.training.guard import Guard
+from counterpoint.training.lines import Log
 from counterpoint.training.place import place_of
 from counterpoint.training.pretrainer import Pretrainer
 
@@ -33,7 +35,13 @@ class Quarantine(Callback):
     def __init__(
         self, source: Source | Files, folder: Path, guard: Guard, *, most_bad: float
     ) -> None:
-        self.source, self.file, self.guard, self.most_bad = source, folder / FILE, guard, most_bad
+        self.source, self.lines, self.guard, self.most_bad = (
+            source,
+            Log(folder / FILE),
+            guard,
+            most_bad,
+        )
+        self.written = ""
         known = list(source.bad) if isinstance(source, Source) else []
         self.bad: dict[int, int] = dict(listed(known).tolist())
         """Kind by sample."""
@@ -58,7 +66,7 @@ class Quarantine(Callback):
         self.seen += pl_module.training_settings.batch
         if trainer.fit_loop._should_accumulate():
             return
-        self.met += self.guard.known.bad
+        self.met += self.guard.take_bad()
         if self.met > max(SOME, self.most_bad * self.seen):
             raise TooManyBadError(
                 f"data: {self.met} of the first {self.seen} files of this epoch cannot be read, "
@@ -75,6 +83,7 @@ class Quarantine(Callback):
 
     def state_dict(self) -> dict[str, Any]:
         """Give what all ranks have met; every rank calls this when a checkpoint is made."""
+        self.met += self.guard.take_bad()
         return {"bad": self._every(), "seen": self.seen, "met": self.met}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -84,23 +93,24 @@ class Quarantine(Callback):
     def _every(self) -> Int64[Tensor, "bad 2"]:
         """Gather sample and kind from all ranks, each sample once."""
         assert self.module is not None
-        device = self.module.device
-        own = torch.tensor(sorted(self.bad.items()), device=device).view(-1, 2)
-        # As vectors of a gather; sample numbers are below 2^53.
-        gathered = self.module.world.gather(own.double(), own[:, 0].long())
-        every: Tensor = gathered.vectors.long().unique(dim=0)
-        return every.cpu()
+        own = torch.tensor(sorted(self.bad.items()), dtype=torch.int64).view(-1, 2)
+        every = collected(own.to(self.module.device), self.module.world)
+        once: Tensor = every.cpu().unique(dim=0)
+        return once
 
     def _write(self, every: Int64[Tensor, "bad 2"]) -> None:
         """Write the list with the reasons, and say how many there are when it has changed."""
         records = [self._record(*row) for row in every.tolist()]
         text = "".join(json.dumps(record) + "\n" for record in records)
-        if not text or (self.file.is_file() and self.file.read_text() == text):
+        if text in (self.written, self.lines.text()):
             return
-        self.file.write_text(text)
+        self.written = text
+        self.lines.rewrite(text)
         kinds = Counter(record["kind"] for record in records)
         why = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
-        sys.stderr.write(f"data    {len(records):,} images cannot be read ({why}): {self.file}\n")
+        sys.stderr.write(
+            f"data    {len(records):,} images cannot be read ({why}): {self.lines.file}\n"
+        )
 
     def _record(self, sample: int, kind: int) -> dict[str, Any]:
         path = str(self.source.paths[sample]) if isinstance(self.source, Files) else None

@@ -1,17 +1,14 @@
 """What a run is, said before it starts."""
 
-import copy
-from typing import TypeVar
-
 import torch
 from rich.table import Table
-from torch import nn
 
 from counterpoint.data import Files, Source
 from counterpoint.framework import ALONE, Method, Model
 from counterpoint.framework.training import Training
+from counterpoint.training.memory import blank_views, memory_parts, memory_there, shadow
 
-Built = TypeVar("Built")
+WIDE = 2048  # images; more are made for many devices
 
 
 def candidates(model: Model, training: Training, *, ranks: int) -> str:
@@ -22,55 +19,71 @@ def candidates(model: Model, training: Training, *, ranks: int) -> str:
     each, kept = three - two, two - 2 * (three - two)
     remembered = f" and {kept:,} remembered" if kept else ""
     gathered = f", gathered from {ranks} ranks" if ranks > 1 else ""
-    count = each * training.batch + kept
-    return f"{count:,} per anchor: {each} of each image in the batch{remembered}{gathered}"
+    where = "the batch" if training.accumulate == 1 else f"a part of {training.micro_batch}"
+    count = each * training.micro_batch + kept
+    return f"{count:,} per anchor: {each} of each image in {where}{remembered}{gathered}"
 
 
 def _candidates(model: Model, images: int) -> int:
     """Count the candidates of the first comparison, on the meta device."""
     with torch.device("meta"):
-        encoder, extraction = _shadow(model.encoder), _shadow(model.extraction)
-        shadow = Model(model.views, encoder, extraction, model.similarity, model.loss)
-        encoded = shadow.encode(tuple(torch.empty(images, *s) for s in model.views.shapes))
-        first, *_ = shadow.extraction(encoded, torch.arange(images), ALONE)
-    return len(first.candidates)
-
-
-def _shadow(part: Built) -> Built:
-    """Copy a part to the meta device, where it costs nothing."""
-    copied = copy.deepcopy(part)
-    return copied.to("meta") if isinstance(copied, nn.Module) else copied
+        encoder, extraction = shadow(model.encoder), shadow(model.extraction)
+        seen = Model(model.views, encoder, extraction, model.similarity, model.loss)
+        encoded = seen.encode(blank_views(model, images=images))
+        first, *_ = seen.extraction(encoded, torch.arange(images, device="cpu"), ALONE)
+    past = 0 if first.remembered is None else len(first.remembered.vectors)
+    return len(first.candidates) + past
 
 
 def memory(model: Model, training: Training, *, ranks: int) -> str:
-    """Estimate memory of a rank: weights, their gradients and states, and the activations."""
-    weights = sum(p.numel() for p in model.parameters()) * 4
-    states = {"lars": 1, "sgd": 1, "adam": 2}[training.optimiser]
-    views = len(model.views.shapes) * training.batch // ranks
-    activations = views * activation_numbers(model) * 4
-    total = weights * (2 + states) + activations
-    return f"about {total / 2**30:.2f} GiB ({activations / 2**30:.2f} of activations)"
+    """Estimate the memory of a rank, and warn where it is more than there is."""
+    weights, activations = memory_parts(model, training, ranks=ranks)
+    total, there = weights + activations, memory_there()
+    said = f"about {total / 2**30:.2f} GiB ({activations / 2**30:.2f} of activations)"
+    if total <= there:
+        return said
+    do = "a smaller --batch-size or --size, or --accumulate"
+    return f"[bold red]{said}, and there are {there / 2**30:.0f}: take {do}[/]"
 
 
-def activation_numbers(model: Model) -> int:
-    """Count the numbers that the encoder keeps for one view: the output of every layer.
+def batch_words(training: Training, *, needs_negatives: bool) -> str:
+    """Say what an update is made of.
 
-    Run on the meta device, so that it costs nothing.
+    >>> batch_words(Training(batch=512, accumulate=4), needs_negatives=True)
+    '512 images, in 4 parts of 128: negatives and batch statistics are those of a part'
     """
-    assert isinstance(model.encoder, nn.Module)
-    shadow = _shadow(model.encoder)
-    counted = 0
+    said = f"{training.batch:,} images"
+    if training.accumulate > 1:
+        seen = "negatives and batch statistics are" if needs_negatives else "batch statistics are"
+        said += (
+            f", in {training.accumulate} parts of {training.micro_batch}: {seen} those of a part"
+        )
+    elif training.batch >= WIDE:
+        said += "; made for many devices: on one take --batch-size 256 (the rate follows) or "
+        said += f"--accumulate {training.batch // 256}"
+    return said
 
-    def count(_module: object, _inputs: object, output: object) -> None:
-        nonlocal counted
-        if isinstance(output, torch.Tensor):
-            counted += output.numel()
 
-    hooks = [m.register_forward_hook(count) for m in shadow.modules() if not list(m.children())]
-    shadow(tuple(torch.empty(2, *shape, device="meta") for shape in model.views.shapes))
-    for hook in hooks:
-        hook.remove()
-    return counted // (2 * len(model.views.shapes))
+def steps_words(steps: int, training: Training, images: int) -> str:
+    """Say how long a run is.
+
+    >>> steps_words(20, Training(batch=64, epochs=1000), 45_000)
+    '20 updates: 1,280 images, 0.03 epochs'
+    """
+    whole = max(1, images // training.batch)
+    return f"{steps:,} updates: {steps * training.batch:,} images, {epochs_words(steps / whole)}"
+
+
+def epochs_words(epochs: float) -> str:
+    """Write a number of epochs.
+
+    >>> epochs_words(1000.0), epochs_words(1.0), epochs_words(2.5), epochs_words(1e-3)
+    ('1,000 epochs', '1 epoch', '2.5 epochs', 'less than 0.01 epochs')
+    """
+    if epochs < 0.01:
+        return "less than 0.01 epochs"
+    said = f"{epochs:,.2f}".rstrip("0").rstrip(".")
+    return f"{said} epoch{'' if said == '1' else 's'}"
 
 
 def start_table(
@@ -79,6 +92,7 @@ def start_table(
     source: Source | Files,
     training: Training,
     *,
+    recipe: str,
     ranks: int,
     steps: int,
 ) -> Table:
@@ -90,13 +104,15 @@ def start_table(
     rows = {
         "data": repr(source),
         **dict(method.rows()),
+        "recipe": recipe,
         "parameters": f"{count:,} trained",
         "candidates": candidates(model, training, ranks=ranks),
         "learning rate": (
             f"{training.scaled_lr:g} = {training.lr:g} x {training.batch} / 256, "
             f"{training.optimiser}, weight decay {training.weight_decay:g}"
         ),
-        "steps": f"{steps:,} of {training.batch} images, {training.epochs} epochs",
+        "batch": batch_words(training, needs_negatives=model.loss.needs_negatives),
+        "steps": steps_words(steps, training, len(source)),
         "memory": memory(model, training, ranks=ranks),
         "precision": training.precision + (", compiled" if training.compile else ""),
         "seed": str(training.seed),

@@ -11,11 +11,26 @@ from typing import Any
 import lightning as L
 from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.loggers import Logger
+from lightning.pytorch.strategies import DDPStrategy
+from lightning.pytorch.strategies.launchers import _MultiProcessingLauncher
 
 from counterpoint.framework.training import Training
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
+from counterpoint.training.consensus import from_rank_0
+from counterpoint.training.lost_worker import lost_worker
 from counterpoint.training.placement import placement
 from counterpoint.training.pretrainer import Pretrainer
+
+INSTEAD = {
+    "accumulate_grad_batches": "training=training_of(method, accumulate=4)",
+    "precision": 'training=training_of(method, precision="bf16-mixed")',
+    "max_steps": "steps=",
+    "max_epochs": "epochs=",
+    "logger": "loggers=[...]",
+}
+"""Arguments of Lightning's that a run has settings of its own for."""
+
+LOGGERS = ("lightning.pytorch", "lightning.fabric", "pytorch_lightning", "lightning_fabric")
 
 
 def trainer_for(
@@ -27,9 +42,13 @@ def trainer_for(
     asked: dict[str, Any],
 ) -> L.Trainer:
     """Make a Trainer; what the user asks for is added to what we need."""
+    for key in asked.keys() & INSTEAD.keys():
+        raise ValueError(f"training: {key} is not given to the Trainer; write {INSTEAD[key]}")
     asked = dict(asked)
-    needed: dict[str, list[Any]] = {"callbacks": callbacks, "plugins": [SafeCheckpointIO()]}
-    together: dict[str, Any] = {key: [*asked.pop(key, []), *ours] for key, ours in needed.items()}
+    ours = "strategy" not in asked
+    checkpoints = SafeCheckpointIO()
+    needed: dict[str, list[Any]] = {"callbacks": callbacks, "plugins": [checkpoints]}
+    together: dict[str, Any] = {key: [*asked.pop(key, []), *mine] for key, mine in needed.items()}
     devices, nodes = placement(asked.pop("devices", 1), os.environ)
     with quiet():
         runner = L.Trainer(
@@ -37,6 +56,7 @@ def trainer_for(
             devices=devices,
             num_nodes=asked.pop("num_nodes", nodes),
             precision=training.precision,
+            accumulate_grad_batches=training.accumulate,
             logger=list(loggers),
             enable_progress_bar=False,
             enable_model_summary=False,
@@ -44,9 +64,32 @@ def trainer_for(
             **together,
             **asked,
         )
+    _refuse_returning_processes(runner)
+    if ours and isinstance(runner.strategy, DDPStrategy):
+        # Queue, bank and synchronised statistics are the same on all ranks by construction, and
+        # would be sent from rank 0 to all of them before every step.
+        runner.strategy._ddp_kwargs |= {"broadcast_buffers": False, "gradient_as_bucket_view": True}
+    checkpoints.told = lambda step: from_rank_0(step, runner.strategy.root_device)
     # Its handler talks to other ranks from inside of a signal, and hangs: see `Notice`.
     runner._signal_connector.register_signal_handlers = lambda: None  # type: ignore[method-assign]
+    # It asks the other ranks at every step whether one has got a signal, and waits: `Guard` does.
+    runner.fit_loop.epoch_loop._broadcast_sigterm_tensor = lambda: None  # type: ignore[method-assign]
     return runner
+
+
+def _refuse_returning_processes(runner: L.Trainer) -> None:
+    """Refuse processes that would have to send their weights back when they end.
+
+    Lightning forks them in a notebook, and the step, the exit code and a wish to stop stay behind
+    in them. torchrun, SLURM and our own command start processes that write the run themselves.
+    """
+    if isinstance(runner.strategy.launcher, _MultiProcessingLauncher):
+        raise ValueError(
+            f"devices: {runner.world_size} processes cannot be started from a notebook or by "
+            "forking; use devices=1 here, or train in a terminal: counterpoint pretrain DATA "
+            f"--devices {runner.world_size} --out RUN, or torchrun --nproc-per-node "
+            f"{runner.world_size} SCRIPT.py"
+        )
 
 
 def fit(runner: L.Trainer, module: Pretrainer, start: Path | None) -> SystemExit | None:
@@ -56,22 +99,34 @@ def fit(runner: L.Trainer, module: Pretrainer, start: Path | None) -> SystemExit
             runner.fit(module, ckpt_path=start)
     except SystemExit as stop:
         return stop
+    except RuntimeError as error:
+        lost = lost_worker(error)
+        if lost is None:
+            raise
+        raise lost from None
     return None
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep Lightning's advertisements and the warnings that are its own out of the log."""
-    logger = logging.getLogger("lightning.pytorch")
-    level = logger.level
-    logger.setLevel(logging.WARNING)
+    """Keep Lightning's advertisements and the warnings that are its own out of the log.
+
+    Lightning is two packages that share one logger: whichever was imported last has it.
+    """
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.WARNING)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*LeafSpec.*", category=FutureWarning)
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
         warnings.filterwarnings("ignore", message=".*smaller than the logging interval.*")
+        # For SLURM, and `placement` knows it: said twice, on every machine that has srun.
+        warnings.filterwarnings("ignore", message=".*`srun` command is available.*")
         # It is: by epoch and step (`Order`), which Lightning does not know.
         warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
         try:
             yield
         finally:
-            logger.setLevel(level)
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)

@@ -34,10 +34,11 @@ def callbacks(
     """Make the watchers of a run; the keeper comes last, so that it saves what the others know."""
     timer = Timer(save_seconds)
     guard = Guard(folder, notice, timer)
+    metrics = MetricRows(folder, every=max(1, min(EVERY, steps, epoch)))
     return [
-        ProgressLines(steps=steps),
-        MetricRows(folder, every=max(1, min(EVERY, steps, epoch))),
-        Heartbeat(patience=patience),
+        metrics,
+        ProgressLines(metrics, steps=steps),
+        Heartbeat(notice, patience=patience),
         guard,
         Ledger(folder),
         Quarantine(source, folder, guard, most_bad=most_bad),

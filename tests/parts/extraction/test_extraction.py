@@ -1,9 +1,12 @@
 """Which vectors become anchors and candidates, and what a queue adds."""
 
+import copy
+from dataclasses import replace
+
 import pytest
 import torch
 
-from counterpoint.framework import ALONE, Encoded
+from counterpoint.framework import ALONE, Encoded, Model, PartError, contrast
 from counterpoint.framework.records import NOBODY
 from counterpoint.parts.encoders import MomentumEncoder
 from counterpoint.parts.extraction import Pooled, Queue
@@ -61,17 +64,20 @@ def candidates_of(model, seed):
 
 
 def test_the_queue_fills_and_its_keys_are_nobodys(queued):
-    sizes = [len(candidates_of(queued, seed).candidates) for seed in range(5)]
-    assert sizes == [8, 16, 24, 28, 28]  # 8 keys a step, then 20 at most from before
+    sizes = [len(candidates_of(queued, seed).remembered.vectors) for seed in range(5)]
+    assert sizes == [0, 8, 16, 20, 20]  # 8 keys a step, and 20 at most
     last = candidates_of(queued, 9)
-    assert (last.candidate_identity == NOBODY).sum() == 20
-    assert (last.candidate_identity[:8] == last.anchor_identity).all()
+    assert (last.remembered.identity == NOBODY).all()
+    assert (last.candidate_identity == last.anchor_identity).all()
+    scores = queued.similarity(last, ALONE)
+    assert len(scores.candidates) == len(scores.candidate_identity) == 28
 
 
 def test_a_key_is_not_a_negative_in_its_own_step(queued):
     first, second = candidates_of(queued, 0), candidates_of(queued, 1)
-    torch.testing.assert_close(second.candidates[8:], first.candidates)
-    assert not (second.candidates[8:, None] == second.candidates[None, :8]).all(dim=2).any()
+    old = second.remembered.vectors
+    torch.testing.assert_close(old, first.candidates)
+    assert not (old[:, None] == second.candidates).all(dim=2).any()
 
 
 def test_the_oldest_keys_are_written_over(queued):
@@ -88,6 +94,30 @@ def test_the_queue_is_in_the_state_and_rests_at_evaluation(queued):
     queued.eval()
     candidates_of(queued, 1)
     assert queued.extraction.written.item() == 8
+
+
+def test_a_loaded_queue_goes_on_where_it_was(queued):
+    fresh = copy.deepcopy(queued)
+    candidates_of(queued, 0)
+    fresh.load_state_dict(queued.state_dict())
+    for model in (queued, fresh):
+        assert len(candidates_of(model, 1).remembered.vectors) == 8
+    assert fresh.extraction.written == queued.extraction.written == 16
+    assert torch.equal(fresh.extraction.keys, queued.extraction.keys)
+
+
+def test_a_similarity_that_forgets_the_queue_is_refused(queued):
+    class Forgetful(torch.nn.Module):
+        bound = None
+
+        def forward(self, comparison, world):
+            return queued.similarity(replace(comparison, remembered=None), world)
+
+    views, index = tiny_batch(4)
+    queued(views, index)
+    model = Model(queued.views, queued.encoder, queued.extraction, Forgetful(), queued.loss)
+    with pytest.raises(PartError, match="8 candidates and 8 remembered ones"):
+        contrast(model, views, index)
 
 
 def test_a_queue_trains(queued):

@@ -211,12 +211,12 @@ def test_the_bank_follows_and_is_bounded():
     built = Bank(samples=9, negatives=20, momentum=0.5).build(shapes(given)).double()
     before = built.entries.clone()
     first, second = built(given, index, ALONE)
-    torch.testing.assert_close(first.candidates[:4], before[1, index])
-    torch.testing.assert_close(second.candidates[:4], before[0, index])
-    drawn = first.candidate_identity[4:]
+    torch.testing.assert_close(first.candidates, before[1, index])
+    torch.testing.assert_close(second.candidates, before[0, index])
+    drawn = first.remembered.identity
     assert len(drawn) == 20
     assert drawn.max() < 9
-    torch.testing.assert_close(first.candidates[4:], before[1, drawn])
+    torch.testing.assert_close(first.remembered.vectors, before[1, drawn])
     unit = torch.nn.functional.normalize
     seen = unit(given.online[0][0][:, :, 0, 0], dim=1)
     torch.testing.assert_close(built.entries[0, index], unit((before[0, index] + seen) / 2, dim=1))

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from counterpoint.framework import ALONE, Comparison, Scores
-from counterpoint.parts.losses import NCE, Regression, Triplet
+from counterpoint.framework import ALONE, Comparison, PartError, Scores
+from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
 from counterpoint.parts.similarity import Cosine
 from reference import losses as reference
 from reference import softmax
@@ -79,6 +79,11 @@ def test_regression_equals_the_loops(seed):
     fast, scores, slow, rows = rows_and_scores(seed)
     terms = Regression()(scores)
     assert_same(fast, terms.total / terms.count, slow, reference.regression(rows))
+
+
+def test_a_penalty_needs_a_mean_over_anchors():
+    with pytest.raises(PartError, match="a mean over anchors, as the penalty is"):
+        Penalised(of=NCE(average="positives"))
 
 
 @pytest.mark.parametrize("tau", [1.0, 0.5, 0.1, 0.01])

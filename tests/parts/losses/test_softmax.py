@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from counterpoint.framework import Scores
 from counterpoint.parts.losses.softmax import hardest, positives, summarise
+from counterpoint.parts.losses.tiles import walk
 from reference import softmax as reference
 
 CASES = settings(max_examples=250, deadline=None, derandomize=True)
@@ -182,3 +183,22 @@ def test_positives_only_look_at_no_negative():
     out = positives(random_scores())
     torch.testing.assert_close(out.positive, summarise(random_scores()).positive)
     assert out.negative.isneginf().all()
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "itself", "most"),
+    [(128, 131_072, 0, 17), (128, 131_072, None, 16), (9000, 7, None, 1)],
+)
+def test_tiles_keep_their_area(n, m, itself, most):
+    scores = Scores(
+        anchors=torch.zeros(n, 1),
+        candidates=torch.zeros(m, 1),
+        anchor_identity=torch.arange(n),
+        candidate_identity=torch.arange(m),
+        itself=itself,
+    )
+    tiles = walk(scores, size=1024).tiles
+    areas = [(t.rows.stop - t.rows.start) * (t.columns.stop - t.columns.start) for t in tiles]
+    assert len(tiles) == most
+    assert sum(areas) == n * m
+    assert max(areas) <= 2**20

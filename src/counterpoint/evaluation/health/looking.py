@@ -11,6 +11,7 @@ from torch import Tensor
 
 from counterpoint.data import Files
 from counterpoint.data.reading import read_cuts
+from counterpoint.evaluation.placing import device_of
 from counterpoint.evaluation.representation import Bytes, Representation
 from counterpoint.framework import ALONE, Draw, Model, Scores
 from counterpoint.framework.parts import BuiltViews
@@ -77,10 +78,7 @@ def as_pair(
 
 def pooled(model: Model, views: tuple[View, ...]) -> Float[Tensor, "image feature"]:
     """Encode views and average the probed map, as in `Representation`; several are put together."""
-    encoder = Representation(model).encoder
-    probe = getattr(encoder, "probe", -1)
-    found = [maps[probe].mean(dim=(2, 3)) for maps in encoder(views)]
-    return torch.cat(found, dim=1).float()
+    return Representation(model).encoded(views)
 
 
 def scores_of(
@@ -101,8 +99,3 @@ def _not_compiled() -> AbstractContextManager[Any]:
         return nullcontext()
     eager: AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
     return eager
-
-
-def device_of(model: Model) -> torch.device:
-    """Say where a model is."""
-    return next(model.parameters()).device

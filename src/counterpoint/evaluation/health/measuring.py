@@ -41,8 +41,8 @@ def measure(model: Model, images: Bytes | Files, index: Index, *, seed: int = 0)
             draw = Draw(seed, 0, index[place])
             drawn = views_of(model, part, draw)
             first, second = as_pair(model, drawn, part, draw)
-            firsts.append(pooled(model, first))
-            seconds.append(pooled(model, second))
+            firsts.append(pooled(model, first).cpu())  # float64 follows, which MPS has not
+            seconds.append(pooled(model, second).cpu())
             seen = seen or {
                 **_compared(*scores_of(model, drawn, draw.index)),
                 **_pixels(drawn, plain_views_of(model, part, draw)),
@@ -58,7 +58,7 @@ def _together(model: Model) -> int:
 
 def _spread(first: Tensor, second: Tensor, index: Index) -> dict[str, Any]:
     """Measure the vectors of the two views."""
-    both, who = torch.cat([first, second]), index.repeat(2).to(first.device)
+    both, who = torch.cat([first, second]), index.repeat(2)
     return {
         "images": len(first),
         "width": first.shape[1],
@@ -73,7 +73,7 @@ def _spread(first: Tensor, second: Tensor, index: Index) -> dict[str, Any]:
 
 def _compared(found: tuple[Scores, ...], loss: Tensor) -> dict[str, Any]:
     """Measure the scores of all comparisons, and the vectors of the first."""
-    vectors, limit = found[0].anchors, limit_of(found[0])
+    vectors, limit = found[0].anchors.cpu(), limit_of(found[0])
     every = [answers(scores, limit=limit) for scores in found]  # one table at a time
     return {
         "top1": float(torch.stack([one.top1 for one in every]).mean()),
@@ -82,6 +82,7 @@ def _compared(found: tuple[Scores, ...], loss: Tensor) -> dict[str, Any]:
         "positive": tuple(torch.stack([one.positive for one in every]).sum(dim=0).tolist()),
         "negative": tuple(torch.stack([one.negative for one in every]).sum(dim=0).tolist()),
         "limit": limit,
+        "bounded": found[0].bound is not None,
         "loss": float(loss),
         "compared_rank": float(rankme(vectors)),
         "compared_width": vectors.shape[1],

@@ -8,7 +8,8 @@ from torch import Tensor
 from counterpoint.data import Files, Source
 from counterpoint.evaluation.health.looking import untouched
 from counterpoint.evaluation.knn import knn
-from counterpoint.evaluation.representation import Representation, pixels
+from counterpoint.evaluation.probe import share_right
+from counterpoint.evaluation.representation import Representation
 from counterpoint.framework import Model
 
 KNOWN, ASKED = 1_200, 300  # labelled images: the standard error of an accuracy is at most 0.029
@@ -50,19 +51,21 @@ def probed(
 ) -> dict[str, float]:
     """Give the accuracies `knn` and `linear` on the first samples in an order, or nothing.
 
-    Four in five are known and one in five is asked. Nothing without labels, with too few images,
-    or where a vector is not finite. The model stays as it was.
+    Four in five are known and one in five is asked; what cannot be read is left out. Nothing
+    without labels, with too few images, or where a vector is not finite. The model stays as it
+    was.
     """
     count = min(KNOWN + ASKED, len(source) // SHARE)
     if source.labels is None or count < FEWEST:
         return {}
     some = source.subset("probe", order[:count])
     with untouched(model):
-        vectors = Representation(model)(pixels(some))
-    if not bool(vectors.isfinite().all()):
+        found = Representation(model).readable(some)
+    vectors, count = found.vectors, len(found.index)
+    if count < FEWEST or not bool(vectors.isfinite().all()):
         return {}
     asked = count * ASKED // (KNOWN + ASKED)
-    truth = source.labels[order[:count]].to(vectors.device, torch.int64)
+    truth = source.labels[order[found.index]].to(torch.int64)
     known = (vectors[asked:], truth[asked:])
-    found = {"knn": knn(*known, vectors[:asked], k=K), "linear": ridge(*known, vectors[:asked])}
-    return {name: float((guess == truth[:asked]).double().mean()) for name, guess in found.items()}
+    guesses = {"knn": knn(*known, vectors[:asked], k=K), "linear": ridge(*known, vectors[:asked])}
+    return {name: share_right(guess, truth[:asked]) for name, guess in guesses.items()}

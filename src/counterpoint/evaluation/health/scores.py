@@ -40,14 +40,15 @@ def table(scores: Scores, *, anchors: int = ANCHORS) -> Table:
     most = max(1, min(anchors, MOST // max(1, len(scores.candidates)), len(scores.anchors)))
     row = torch.linspace(0, len(scores.anchors) - 1, most, device=scores.anchors.device).long()
     chosen, candidates = at_least_fp32(scores.anchors)[row], at_least_fp32(scores.candidates)
-    same = scores.anchor_identity[row, None] == scores.candidate_identity
+    who, whose = scores.anchor_identity.to(row.device), scores.candidate_identity.to(row.device)
+    same = who[row, None] == whose
     other = torch.ones_like(same)
     if scores.itself is not None:
         other[torch.arange(most, device=row.device), row + scores.itself] = False
     return Table(
         score=squash(chosen @ candidates.mT, scores.clip),
         positive=same & other,
-        negative=~same & other & (scores.candidate_identity >= NOBODY),
+        negative=~same & other & (whose >= NOBODY),
     )
 
 
@@ -125,7 +126,9 @@ class Answers:
 
 def answers(scores: Scores, *, limit: float) -> Answers:
     """Work out one comparison; its table is forgotten."""
-    found = table(scores)
+    there = table(scores)
+    # Shares are taken in float64, which not every device has.
+    found = Table(there.score.cpu(), there.positive.cpu(), there.negative.cpu())
     return Answers(
         top1(found),
         chance(found),

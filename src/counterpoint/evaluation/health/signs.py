@@ -46,6 +46,8 @@ class Signs:
     """Both histograms have equal bins from -limit to limit."""
     positive: tuple[int, ...]
     negative: tuple[int, ...]
+    bounded: bool = True
+    """Whether a score has a bound, by tau or a clip; a plain dot product has none."""
     step_loss: float | None = None
     """Of the last step of training, as the optimiser saw it."""
     lr: float | None = None

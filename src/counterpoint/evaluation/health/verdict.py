@@ -70,12 +70,17 @@ def _trivial(now: Signs, start: Signs | None) -> Verdict | None:
 
 
 def _sharp(now: Signs, start: Signs | None) -> Verdict | None:
-    """Find a softmax that is a maximum: sure of its answers before it has learned anything."""
-    first = now if start is None else start
-    if not max(now.surprise, first.surprise) > SURE:
+    """Find a softmax that is a maximum: sure of its answers before it has learned anything.
+
+    Vectors of length one, or behind a clip, become less sure only by closing up. Without a bound
+    they become shorter: nothing is wrong with that.
+    """
+    first = now if start is None or math.isnan(start.surprise) else start
+    if not (now.bounded and first.surprise > SURE):
         return None
     why = f"Wrong answers cost {first.surprise:.1f} times a guess's, now {now.surprise:.1f}"
-    return Verdict("collapsing", f"{why}, and vectors close up instead of learning: raise tau")
+    advice = "raise tau of part (4), or lower its clip"
+    return Verdict("collapsing", f"{why}, and vectors close up instead of learning: {advice}")
 
 
 def _one_point(now: Signs, _start: Signs | None) -> Verdict | None:
@@ -88,7 +93,7 @@ def _one_point(now: Signs, _start: Signs | None) -> Verdict | None:
 def _closer(now: Signs, start: Signs | None) -> Verdict | None:
     """Find compared vectors that draw together; before training any spread will do."""
     spread = now.compared_deviation
-    if now.step == 0 or (spread >= CLOSED and start is None):
+    if now.step == 0 or _apart_by_length(now, start) or (spread >= CLOSED and start is None):
         return None
     if start is not None and spread >= max(CLOSED, min(CLOSER * start.compared_deviation, FAR)):
         return None
@@ -100,7 +105,7 @@ def _closer(now: Signs, start: Signs | None) -> Verdict | None:
 
 def _flatter(now: Signs, start: Signs | None) -> Verdict | None:
     """Find compared vectors that fall into few dimensions (Jing et al. 2022)."""
-    if start is None or now.step == 0:
+    if start is None or now.step == 0 or _apart_by_length(now, start):
         return None
     rank, width = now.compared_rank, now.compared_width
     if rank >= FLAT * start.compared_rank or rank >= NARROW * width:
@@ -112,11 +117,29 @@ def _flatter(now: Signs, start: Signs | None) -> Verdict | None:
 def _slow(now: Signs, start: Signs | None) -> Verdict | None:
     if start is None or now.step == 0:
         return None
-    before = start.surprise if math.isfinite(start.surprise) else 1.0  # an empty queue: a guess
+    before = _before(start)
     if not now.surprise > before - PROGRESS:
         return None
-    why = f"Surprise {now.surprise:.3f} of a guess's, {before:.3f} before training"
-    return Verdict("slow", f"{why}: train longer or raise the learning rate")
+    figures = f"surprise {now.surprise:.3f} of a guess's, {before:.3f} before training"
+    why = f"Has hardly learned in {now.step:,} steps ({figures})"
+    advice = "train longer or raise the learning rate"
+    if not now.bounded and now.surprise > 1 + PROGRESS:  # sure, and wrong: not for want of steps
+        advice = "scores without a bound grow faster than they learn; lower the learning rate, "
+        advice += "or scale them in part (4)"
+    return Verdict("slow", f"{why}: {advice}")
+
+
+def _apart_by_length(now: Signs, start: Signs | None) -> bool:
+    """Whether scores without a bound tell images apart, whatever the directions of vectors do.
+
+    The spread and the rank are of directions; a dot product also has the lengths.
+    """
+    return not now.bounded and now.surprise < _before(start) - PROGRESS
+
+
+def _before(start: Signs | None) -> float:
+    """Give the surprise before training; that of a guess where it is not known, as of a queue."""
+    return 1.0 if start is None or math.isnan(start.surprise) else start.surprise
 
 
 RULES: tuple[Callable[[Signs, Signs | None], Verdict | None], ...] = (

@@ -62,7 +62,8 @@ def shifted(images: Bytes, shift: Shift) -> Bytes:
     # In two steps: one window both reflects and shrinks, but without antialiasing beyond the image.
     whole = whole_of(images)
     zero = torch.zeros_like(whole.top)
-    box = resample(images, whole.box(zero + top, zero + left, zero + height, zero + width))
+    boxes = (zero + top, zero + left, zero + height, zero + width)
+    box = resample(images, whole.box(*boxes, sides=(height, width)))
     if (height, width) == (tall, wide):
         return box.contiguous()
     return resample(box, replace(whole_of(box), size=(tall, wide))).byte()

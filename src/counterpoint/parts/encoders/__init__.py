@@ -4,7 +4,7 @@ from counterpoint.parts.encoders.amdim import AMDIMEncoder
 from counterpoint.parts.encoders.cpc import CPC_RESNET50, CPC_RESNET101, CPC_SMALL, CPCResNet
 from counterpoint.parts.encoders.headed import Headed, PerView
 from counterpoint.parts.encoders.momentum import MomentumEncoder
-from counterpoint.parts.encoders.names import encoder_named
+from counterpoint.parts.encoders.names import encoder_named, resnet_for, stem_for
 from counterpoint.parts.encoders.narrow import NarrowResNet
 from counterpoint.parts.encoders.query_key import QueryKeyEncoder
 from counterpoint.parts.encoders.resnet import RESNETS, ResNet
@@ -27,4 +27,6 @@ __all__ = [
     "ThinResNet",
     "Timm",
     "encoder_named",
+    "resnet_for",
+    "stem_for",
 ]

@@ -16,8 +16,16 @@ class FeatureMaps(nn.Module):
     `backbone` keeps the key names of the library it came from.
     """
 
-    def __init__(self, backbone: nn.Module, maps: Callable[[nn.Module, Tensor], Maps]) -> None:
+    def __init__(
+        self,
+        backbone: nn.Module,
+        maps: Callable[[nn.Module, Tensor], Maps],
+        *,
+        made_by: str | None = None,
+    ) -> None:
         super().__init__()
+        self.made_by = made_by
+        """The line of its library that makes the same backbone, which its weights load into."""
         self.backbone = backbone.to(memory_format=torch.channels_last)
         self.maps = maps
 

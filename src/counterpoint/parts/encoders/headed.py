@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from counterpoint.framework import Encoder, PartError
 from counterpoint.framework.parts import BuiltEncoder
 from counterpoint.framework.records import Maps, Shape, View
+from counterpoint.parts.encoders.momentum import refuse_twin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,18 +24,21 @@ class Headed:
 
     of: Encoder
     out: int = 128
-    hidden: int | None = None
-    """Width of the hidden layer; None has none: one linear map, as in CMC and MoCo v1."""
+    hidden: int | Literal["width"] | None = None
+    """Width of the hidden layer; "width" is that of the encoder, as in MoCo v2's code
+    (moco/builder.py, dim_mlp); None has none: one linear map, as in CMC and MoCo v1."""
     norm: bool = False
     """Batch norm in the hidden layer (BYOL); MoCo v2 has none."""
 
     def build(self, views: tuple[Shape, ...]) -> "HeadedEncoder":
         encoder = self.of.build(views)
         assert isinstance(encoder, nn.Module)
+        refuse_twin(encoder, inside="Headed", do="write MomentumEncoder(of=Headed(of=...))")
         with torch.device("meta"):
             dry = self.of.build(views)
             width = dry(tuple(torch.empty(2, *shape) for shape in views))[0][-1].shape[1]
-        return HeadedEncoder(encoder, head(width, self.hidden, self.out, norm=self.norm))
+        hidden = width if self.hidden == "width" else self.hidden
+        return HeadedEncoder(encoder, head(width, hidden, self.out, norm=self.norm))
 
     def __str__(self) -> str:
         widths = f"{self.out}" if self.hidden is None else f"{self.hidden}-{self.out}"
@@ -57,6 +61,11 @@ class HeadedEncoder(nn.Module):
         inner = getattr(self.encoder, "backbone", self.encoder)
         assert isinstance(inner, nn.Module)
         return inner
+
+    @property
+    def made_by(self) -> str | None:
+        """The line of its library that makes the same backbone."""
+        return getattr(self.encoder, "made_by", None)
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         every: tuple[Maps, ...] = self.encoder(views)
@@ -93,7 +102,11 @@ class PerView:
                 got=f"{len(self.of)} encoders for {len(views)} views",
                 needs="one for each view",
             )
-        return PerViewEncoder([one.build((v,)) for one, v in zip(self.of, views, strict=True)])
+        encoders = [one.build((v,)) for one, v in zip(self.of, views, strict=True)]
+        for encoder in encoders:
+            assert isinstance(encoder, nn.Module)
+            refuse_twin(encoder, inside="PerView", do="write MomentumEncoder(of=PerView(of=...))")
+        return PerViewEncoder(encoders)
 
     def __str__(self) -> str:
         return " | ".join(str(encoder) for encoder in self.of)

@@ -59,14 +59,14 @@ def layers(backbone: nn.Module, view: Tensor) -> Maps:
     return tuple(maps)
 
 
-def initialise(backbone: nn.Module) -> None:
-    """Start convolutions as torchvision does, and every block as its shortcut."""
+def initialise(backbone: nn.Module, *, zero_init: bool = True) -> None:
+    """Start convolutions as torchvision does, and every block as its shortcut unless told not."""
     for module in backbone.modules():
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-        if isinstance(module, BasicBlock):  # Goyal et al. 2017, section 5.1
+        if zero_init and isinstance(module, BasicBlock):  # Goyal et al. 2017, section 5.1
             nn.init.zeros_(module.bn2.weight)
-        if isinstance(module, Bottleneck):
+        if zero_init and isinstance(module, Bottleneck):
             nn.init.zeros_(module.bn3.weight)
 
 

@@ -8,8 +8,12 @@ from jaxtyping import Int64
 from torch import Tensor, nn
 
 from counterpoint.framework import Encoder, Momentum, PartError
+from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.records import Maps, Shape, View
-from counterpoint.parts.batch_norm import GroupedBatchNorm, regroup, replace_norms
+from counterpoint.framework.sending import send
+from counterpoint.parts.batch_norm import GroupedBatchNorm, regroup
+from counterpoint.parts.encoders.momentum import refuse_twin
+from counterpoint.parts.norm_conversion import replace_norms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,7 @@ class QueryKeyEncoder:
             raise PartError("encoder", got=f"{len(views)} views", needs="two: a query and a key")
         online = self.of.build(views[:1])
         assert isinstance(online, nn.Module)
+        refuse_twin(online, inside="QueryKeyEncoder", do="take the inner one away")
         if self.groups > 1:
             replace_norms(online)
         return QueryKey(online, decay=self.decay, groups=self.groups)
@@ -58,7 +63,7 @@ class QueryKey(Momentum):
     def __init__(self, online: nn.Module, *, decay: float, groups: int) -> None:
         super().__init__(online, decay=decay)
         self.groups = groups
-        self.register_buffer("passes", torch.zeros((), dtype=torch.int64))
+        register_count(self, "passes")
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         regroup(self.online, self._groups(len(views[0]), shuffled=False), self.groups)
@@ -68,7 +73,7 @@ class QueryKey(Momentum):
     def target(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         regroup(self.twin, self._groups(len(views[0]), shuffled=True), self.groups)
         if self.training and not self.passes.is_meta:
-            self.passes += 1
+            add_to(self, "passes", 1)
         return self.twin(views[1:])  # type: ignore[no-any-return]
 
     def _groups(self, own: int, *, shuffled: bool) -> Int64[Tensor, " image"] | None:
@@ -76,11 +81,10 @@ class QueryKey(Momentum):
         norms = (norm for norm in self.online.modules() if isinstance(norm, GroupedBatchNorm))
         if (first := next(norms, None)) is None:
             return None
-        blank = first.weight.new_zeros(own, 1)
-        everywhere = first.world.gather(blank, blank[:, 0].long())
-        whole, start = len(everywhere.vectors), everywhere.start
+        sizes = first.world.images(own)
+        whole, start = sum(sizes), sum(sizes[: first.world.rank])
         group = torch.arange(whole, device="cpu") * self.groups // whole
         if shuffled and not self.passes.is_meta:
-            generator = torch.Generator().manual_seed(int(self.passes))
+            generator = torch.Generator().manual_seed(count_of(self, "passes"))
             group = group[torch.randperm(whole, generator=generator)]
-        return group[start : start + own]
+        return send(group[start : start + own], self.passes.device)

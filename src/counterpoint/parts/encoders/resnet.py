@@ -33,6 +33,9 @@ class ResNet:
     stem: Literal["small", "imagenet"] = "small"
     """small: 3x3 convolution, no pooling (Chen et al. 2020, appendix B.9, for CIFAR-10);
     imagenet: 7x7 with stride 2, then max-pooling, torchvision's own."""
+    zero_init: bool = False
+    """Start every block as its shortcut: the scale of its last batch norm is 0 (Goyal et al.
+    2017, section 5.1; google-research/simclr, resnet.py, init_zero). torchvision's is 1."""
 
     def __post_init__(self) -> None:
         if self.name not in RESNETS:
@@ -40,7 +43,9 @@ class ResNet:
 
     def build(self, views: tuple[Shape, ...]) -> FeatureMaps:
         channels = one_channel_count(views)
-        backbone = torchvision.models.get_model(self.name, weights=None)
+        backbone = torchvision.models.get_model(
+            self.name, weights=None, zero_init_residual=self.zero_init
+        )
         first = backbone.conv1
         if self.stem == "small":
             backbone.conv1 = nn.Conv2d(channels, first.out_channels, 3, padding=1, bias=False)

@@ -46,7 +46,9 @@ class ThinResNet:
     """A ResNet with the blocks and depth of its type and `width` planes where it has 64.
 
     A grouped convolution keeps the channels of a group and has fewer groups. Every block starts as
-    its shortcut, as in `NarrowResNet`: a deep one needs that in short runs (decision 0016).
+    its shortcut, as in `NarrowResNet`: a deep one needs that in short runs (decision 0016). CMC's
+    two networks of half width are `ThinResNet(name="resnet50", width=32, stem_width=64,
+    stem="imagenet", zero_init=False)`.
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
@@ -56,6 +58,11 @@ class ThinResNet:
     stem: Literal["small", "imagenet"] = "small"
     """small: 3x3 convolution, no pooling; imagenet: 7x7 with stride 2, then max-pooling, which
     leaves a sixteenth of the places."""
+    stem_width: int | None = None
+    """Channels of the stem; None takes `width`. CMC halves the stages and keeps a stem of 64
+    (HobbitLong/CMC, models/resnet.py, width=0.5)."""
+    zero_init: bool = True
+    """Start every block as its shortcut; CMC's code does not."""
 
     def __post_init__(self) -> None:
         if self.name not in TYPES:
@@ -63,21 +70,24 @@ class ThinResNet:
         if self.width not in WIDTHS:
             needs = f"one of {', '.join(map(str, WIDTHS))}"
             raise PartError("encoder", got=f"a width of {self.width}", needs=needs)
+        if self.stem_width is not None and self.stem_width < 1:
+            raise PartError("encoder", got=f"stem_width={self.stem_width}", needs="1 or more")
 
     def build(self, views: tuple[Shape, ...]) -> FeatureMaps:
+        first = self.stem_width or self.width
         modules: OrderedDict[str, nn.Module] = OrderedDict(
-            conv1=nn.Conv2d(one_channel_count(views), self.width, *STEMS[self.stem], bias=False),
-            bn1=nn.BatchNorm2d(self.width),
+            conv1=nn.Conv2d(one_channel_count(views), first, *STEMS[self.stem], bias=False),
+            bn1=nn.BatchNorm2d(first),
             relu=nn.ReLU(inplace=True),
         )
         if self.stem == "imagenet":
             modules["maxpool"] = nn.MaxPool2d(3, stride=2, padding=1)
-        kind, before = TYPES[self.name], self.width
+        kind, before = TYPES[self.name], first
         for number in range(4):
             modules[f"layer{number + 1}"] = _stage(kind, before, self.width, number)
             before = self.width * 2**number * kind.block.expansion
         backbone = nn.Sequential(modules)
-        initialise(backbone)
+        initialise(backbone, zero_init=self.zero_init)
         return FeatureMaps(backbone, layers)
 
 

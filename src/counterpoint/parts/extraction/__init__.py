@@ -4,7 +4,8 @@ from counterpoint.parts.extraction.bank import Bank
 from counterpoint.parts.extraction.context import Context
 from counterpoint.parts.extraction.keys import Keys
 from counterpoint.parts.extraction.maps import Compare, Pair
+from counterpoint.parts.extraction.one_way import OneWay
 from counterpoint.parts.extraction.pooled import Pooled
 from counterpoint.parts.extraction.queue import Queue
 
-__all__ = ["Bank", "Compare", "Context", "Keys", "Pair", "Pooled", "Queue"]
+__all__ = ["Bank", "Compare", "Context", "Keys", "OneWay", "Pair", "Pooled", "Queue"]

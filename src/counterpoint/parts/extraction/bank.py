@@ -8,9 +8,11 @@ import torch.nn.functional as F
 from jaxtyping import Int64
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, Encoded, PartError, World
+from counterpoint.framework import Comparison, Encoded, PartError, Remembered, World
+from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.randomness import philox
 from counterpoint.framework.records import Index, Shape, only_positive
+from counterpoint.framework.sending import send
 from counterpoint.parts.extraction.pooled import pooled
 
 Drawn = Int64[Tensor, " drawn"]
@@ -63,10 +65,11 @@ class BankExtraction(nn.Module):
         start = F.normalize(torch.randn(2, settings.samples, width), dim=2)
         self.register_buffer("entries", start)
         self.register_buffer("seen", torch.zeros(settings.samples, dtype=torch.bool))
-        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        register_count(self, "steps")
 
     def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
-        if not index.is_meta and int(index.max()) >= self.settings.samples:
+        index = index.cpu()
+        if int(index.max()) >= self.settings.samples:
             raise PartError(
                 "extraction",
                 got=f"sample {int(index.max())} in a bank of {self.settings.samples}",
@@ -74,35 +77,35 @@ class BankExtraction(nn.Module):
                 do=f"set Bank(samples=...) to more than {int(index.max())}",
             )
         vectors = [pooled(maps[self.settings.map], "mean") for maps in encoded.online]
-        drawn = self.drawn(world, index)
-        found = tuple(self._comparison(vectors, other, index, drawn) for other in (1, 0))
+        drawn = self.drawn()
+        found = tuple(self._comparison(vectors, other, index, drawn, world) for other in (1, 0))
         self.remember(vectors, index, world)
         return found
 
     def _comparison(
-        self, vectors: list[Tensor], other: int, index: Index, drawn: Drawn
+        self, vectors: list[Tensor], other: int, index: Index, drawn: Drawn, world: World
     ) -> Comparison:
         """Compare one view with what is remembered of the other."""
         anchors, identity = vectors[1 - other], only_positive(index)
-        own = self.entries[other, index].to(anchors)
+        entries, where = self.entries[other], send(index, self.entries.device)
+        own = entries[where].to(anchors)
         if self.settings.start == "seen":
             now = F.normalize(vectors[other].detach(), dim=1)
-            own = torch.where(self.seen[index][:, None], own, now)
+            own = torch.where(self.seen[where][:, None], own, now)
         return Comparison(
             anchors=anchors,
-            candidates=torch.cat([own, self.entries[other, drawn].to(anchors)]),
+            candidates=own,
             anchor_identity=identity,
-            candidate_identity=torch.cat([identity, drawn]),
+            candidate_identity=identity,
+            everyone=world.everyone(only_positive),
+            remembered=Remembered(entries[send(drawn, entries.device)].to(anchors), drawn),
         )
 
-    def drawn(self, world: World, like: Index) -> Drawn:
-        """Draw this rank's share of the negatives: together they are those of one process."""
-        every = torch.arange(self.settings.negatives, device=like.device)
-        own = every.tensor_split(world.size)[world.rank]
-        if like.is_meta:
-            return own
-        zero = torch.zeros_like(own)
-        words = philox((own, zero, zero + self.steps.to(own.device), zero), DRAW_KEY)
+    def drawn(self) -> Drawn:
+        """Draw the negatives of this step, the same on all ranks."""
+        every = torch.arange(self.settings.negatives, device="cpu")
+        zero, step = torch.zeros_like(every), torch.full_like(every, count_of(self, "steps"))
+        words = philox((every, zero, step, zero), DRAW_KEY)
         return ((words[0] << 21) ^ words[1]) % self.settings.samples
 
     @torch.no_grad()
@@ -111,12 +114,13 @@ class BankExtraction(nn.Module):
         if not self.training or self.entries.is_meta:
             return
         keep = self.settings.momentum
+        everyone = world.everyone(lambda index: index)
         for view, mine in enumerate(vectors):
-            gathered = world.gather(F.normalize(mine.detach(), dim=1), index)
-            seen, who = gathered.vectors.to(self.entries), gathered.identity
+            gathered = world.gather(F.normalize(mine.detach(), dim=1), index, everyone)
+            seen, who = gathered.vectors.to(self.entries), send(gathered.identity, mine.device)
             moved = keep * self.entries[view, who] + (1 - keep) * seen
             if self.settings.start == "seen":
                 moved = torch.where(self.seen[who][:, None], moved, seen)
             self.entries[view, who] = F.normalize(moved, dim=1)
         self.seen[who] = True
-        self.steps += 1
+        add_to(self, "steps", 1)

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from counterpoint.framework import Comparison, Encoded, PartError, World
+from counterpoint.framework.precision import at_least_fp32
 from counterpoint.framework.records import Index, Shape
 
 
@@ -27,6 +28,9 @@ class Context:
     hidden: int = 256  # Henaff et al. 2019, appendix: the context network
     blocks: int = 5
     scale: float = 0.1  # Henaff et al. 2019, appendix: emb_scale
+    relu: Literal["each", "end"] = "each"
+    """Where the context network has its ReLU: after each block, or once after the last
+    (pytorch-lightning-bolts 0.2, pixel_cnn.py)."""
 
     def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "ContextExtraction":
         channels, height, width = maps[0][-1]
@@ -48,25 +52,29 @@ class ContextExtraction(nn.Module):
         super().__init__()
         self.offsets, self.scale = offsets, settings.scale
         self.targets = nn.Conv2d(channels, settings.target, 1)
-        self.context = nn.Sequential(
-            *(MaskedBlock(channels, settings.hidden) for _ in range(settings.blocks))
-        )
+        each = settings.relu == "each"
+        blocks = [MaskedBlock(channels, settings.hidden, relu=each) for _ in range(settings.blocks)]
+        self.context = nn.Sequential(*blocks, *(() if each else (nn.ReLU(),)))
         self.predict = nn.ModuleList(nn.Conv2d(channels, settings.target, 1) for _ in offsets)
 
-    def forward(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison, ...]:
+    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
+        side = encoded.online[0][-1].shape[-1]
+        place = places(index, side)
+        identity = place.flatten()
+        everyone = world.everyone(lambda index: places(index, side).flatten())
         found = []
         for online, target in zip(encoded.online, encoded.target, strict=True):
-            targets = self.targets(target[-1])
+            targets = at_least_fp32(_rows(self.targets(target[-1])))  # all offsets share them
             context = self.context(online[-1])
-            place = places(index, context.shape[-1])
             for offset, predict in zip(self.offsets, self.predict, strict=True):
                 ahead = predict(context[:, :, :-offset]) * self.scale
                 found.append(
                     Comparison(
                         anchors=_rows(ahead),
-                        candidates=_rows(targets),
+                        candidates=targets,
                         anchor_identity=place[:, offset:].flatten(),
-                        candidate_identity=place.flatten(),
+                        candidate_identity=identity,
+                        everyone=everyone,
                         weight=1 / len(encoded.online),
                     )
                 )
@@ -76,8 +84,9 @@ class ContextExtraction(nn.Module):
 class MaskedBlock(nn.Module):
     """A residual block that looks left, right and up, never down (Henaff et al. 2019)."""
 
-    def __init__(self, channels: int, hidden: int) -> None:
+    def __init__(self, channels: int, hidden: int, *, relu: bool) -> None:
         super().__init__()
+        self.relu = relu
         self.narrow = nn.Conv2d(channels, hidden, 1)
         self.across = nn.Conv2d(hidden, hidden, (1, 3), padding=(0, 1))
         self.down = nn.Conv2d(hidden, hidden, (2, 1))
@@ -86,7 +95,8 @@ class MaskedBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         y = self.across(F.relu(self.narrow(x)))
         y = self.down(F.pad(y, (0, 0, 1, 0)))  # a row of zeros above: row i sees i - 1 and i
-        return F.relu(x + self.widen(F.relu(y)))
+        x = x + self.widen(F.relu(y))
+        return F.relu(x) if self.relu else x
 
 
 def places(index: Index, side: int) -> Tensor:

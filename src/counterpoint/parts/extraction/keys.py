@@ -24,7 +24,7 @@ class Keys:
     def build(self, _maps: tuple[tuple[Shape, ...], ...]) -> "Keys":
         return self
 
-    def __call__(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison]:
+    def __call__(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison]:
         identity = only_positive(index)
         return (
             Comparison(
@@ -32,5 +32,6 @@ class Keys:
                 candidates=pooled(encoded.target[-1][self.map], self.pool),
                 anchor_identity=identity,
                 candidate_identity=identity,
+                everyone=world.everyone(only_positive),
             ),
         )

@@ -10,8 +10,12 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from counterpoint.framework import Comparison, Encoded, PartError, World
+from counterpoint.framework.counting import add_to, count_of, register_count
+from counterpoint.framework.precision import at_least_fp32
 from counterpoint.framework.randomness import philox
 from counterpoint.framework.records import Index, Maps, Shape
+from counterpoint.framework.sending import send_together
+from counterpoint.framework.world import Everyone
 
 PAIR = re.compile(r"\(\s*(-\d+|k)\s*:\s*(-\d+|k|random)\s*\)")
 STEP_KEY = (0x6D617073, 0)  # "maps": a stream of its own
@@ -116,30 +120,43 @@ class MapExtraction(nn.Module):
         self.bring = nn.ModuleDict(
             {str(k): nn.Identity() if same else nn.Linear(w, width) for k, w in widths.items()}
         )
-        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        register_count(self, "steps")
 
-    def forward(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison, ...]:
+    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
         views = range(len(encoded.online))
-        directions = list(permutations(views, 2))
+        drawn = self._drawn(encoded, index)
+        candidates: dict[tuple[int, int], _Candidates] = {}
         found = []
         for number, pair in enumerate(self.pairs):
             level = self._level(pair, number)
-            for a, b in directions:
-                anchors, who = self._anchors(encoded.online[a], pair.anchor, index, number)
-                candidates = self._vectors(encoded.target[b], level)
-                places = len(candidates) // len(index)
+            for a, b in permutations(views, 2):
+                if (b, level) not in candidates:  # several pairs may share them
+                    candidates[b, level] = self._candidates(encoded.target[b], level, index, world)
+                theirs = candidates[b, level]
+                anchors, who = self._anchors(encoded.online[a], pair.anchor, index, drawn[number])
                 found.append(
                     Comparison(
                         anchors=anchors,
-                        candidates=candidates,
+                        candidates=theirs.vectors,
                         anchor_identity=who,
-                        candidate_identity=index.repeat_interleave(places),
+                        candidate_identity=theirs.identity,
+                        everyone=theirs.everyone,
                         weight=1 / len(views) / (len(views) - 1),
                     )
                 )
         if self.training and not self.steps.is_meta:
-            self.steps += 1
+            add_to(self, "steps", 1)
         return tuple(found)
+
+    def _candidates(self, maps: Maps, level: int, index: Index, world: World) -> "_Candidates":
+        """Give all vectors of a map, and whose they are."""
+        vectors = at_least_fp32(self._vectors(maps, level))
+        places = len(vectors) // len(index)
+
+        def identify(index: Tensor) -> Tensor:
+            return index[:, None].expand(-1, places).flatten()
+
+        return _Candidates(vectors, identify(index), world.everyone(identify))
 
     def _vectors(self, maps: Maps, level: int) -> Float[Tensor, "vector channel"]:
         """List all vectors of a map: the places of the first image, then of the second, ..."""
@@ -147,14 +164,13 @@ class MapExtraction(nn.Module):
         return vectors
 
     def _anchors(
-        self, maps: Maps, level: int, index: Index, number: int
+        self, maps: Maps, level: int, index: Index, drawn: Int64[Tensor, " image"]
     ) -> tuple[Float[Tensor, "anchor channel"], Int64[Tensor, " anchor"]]:
         places = maps[level].shape[2] * maps[level].shape[3]
         if not self.one or places == 1:
             return self._vectors(maps, level), index.repeat_interleave(places)
-        place = self._draw(index, number) % places
-        rows = torch.arange(len(index), device=index.device)
-        chosen = maps[level].flatten(2)[rows, :, place]
+        rows = torch.arange(len(drawn), device=drawn.device)
+        chosen = maps[level].flatten(2)[rows, :, drawn % places]
         vectors: Tensor = self.bring[str(level)](chosen)
         return vectors, index
 
@@ -163,13 +179,24 @@ class MapExtraction(nn.Module):
             return pair.candidate
         if self.steps.is_meta:
             return -1
-        return -1 - int(self._draw(torch.zeros(1, dtype=torch.int64), number)[0] % self.count)
+        nobody = torch.zeros(1, dtype=torch.int64, device="cpu")
+        return -1 - int(self._draw(nobody, number)[0] % self.count)
+
+    def _drawn(self, encoded: Encoded, index: Index) -> tuple[Int64[Tensor, " image"], ...]:
+        """Draw a number for each image and pair, on the host; one copy brings all of them over."""
+        drawn = [self._draw(index, number) for number in range(len(self.pairs))]
+        return send_together(drawn, encoded.online[0][-1].device)
 
     def _draw(self, index: Index, number: int) -> Index:
         """Draw a whole number for each sample: a function of it, the step and the pair."""
-        if index.is_meta or self.steps.is_meta:
-            return torch.zeros_like(index)
-        step = self.steps.to(index.device).expand_as(index)
+        step = torch.full_like(index, count_of(self, "steps"))
         low, high = index & 0xFFFFFFFF, (index >> 32) & 0xFFFFFFFF
         words = philox((low, high, step, torch.full_like(index, number)), STEP_KEY)
         return words[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidates:
+    vectors: Float[Tensor, "candidate channel"]
+    identity: Int64[Tensor, " candidate"]
+    everyone: Everyone | None

@@ -41,11 +41,16 @@ class Pooled:
             )
         return self
 
-    def __call__(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison]:
+    def __call__(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison]:
         anchors = self.vectors(encoded.online)
         twin = encoded.target is not encoded.online
         candidates = self.vectors(encoded.target) if twin else anchors
-        identity = index.repeat(len(encoded.online))
+        views = len(encoded.online)
+
+        def identify(index: Tensor) -> Tensor:
+            return index.repeat(views)
+
+        identity = identify(index)
         return (
             Comparison(
                 anchors=anchors,
@@ -53,6 +58,7 @@ class Pooled:
                 anchor_identity=identity,
                 candidate_identity=identity,
                 itself=0,
+                everyone=world.everyone(identify),
             ),
         )
 

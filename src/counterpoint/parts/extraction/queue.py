@@ -1,12 +1,21 @@
 """More negatives from the past: a queue of the keys of earlier steps (MoCo)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from counterpoint.framework import ALONE, Comparison, Encoded, Extraction, PartError, World
+from counterpoint.framework import (
+    ALONE,
+    Comparison,
+    Encoded,
+    Extraction,
+    PartError,
+    Remembered,
+    World,
+)
+from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.parts import BuiltExtraction
 from counterpoint.framework.records import NOBODY, Index, Maps, Shape
 
@@ -46,7 +55,7 @@ class QueueExtraction(nn.Module):
         super().__init__()
         self.inner, self.size = inner, size
         self.register_buffer("keys", torch.zeros(size, width))
-        self.register_buffer("written", torch.zeros((), dtype=torch.int64))
+        register_count(self, "written")
 
     def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
         if encoded.target is encoded.online:
@@ -57,36 +66,30 @@ class QueueExtraction(nn.Module):
                 do="wrap the encoder: MomentumEncoder(of=..., decay=0.999)",
             )
         comparisons = self.inner(encoded, index, world)
-        widened = tuple(self.widen(comparison, world) for comparison in comparisons)
+        widened = tuple(self.widen(comparison) for comparison in comparisons)
         for comparison in comparisons:  # after: a key is not a negative in its own step
             self.push(comparison, world)
         return widened
 
-    def widen(self, comparison: Comparison, world: World) -> Comparison:
-        """Put this rank's share of the queue behind the candidates: the ranks gather them all."""
-        queued = self.keys if self.keys.is_meta else self.keys[: int(self.written)]
-        mine = queued.tensor_split(world.size)[world.rank]
-        old = mine.to(comparison.candidates, copy=True)  # the buffer is about to change
-        nobody = comparison.candidate_identity.new_full((len(old),), NOBODY)
-        return Comparison(
-            anchors=comparison.anchors,
-            candidates=torch.cat([comparison.candidates, old]),
-            anchor_identity=comparison.anchor_identity,
-            candidate_identity=torch.cat([comparison.candidate_identity, nobody]),
-            itself=comparison.itself,
-            weight=comparison.weight,
-        )
+    def widen(self, comparison: Comparison) -> Comparison:
+        """Put the queue behind the candidates; every rank has all of it."""
+        queued = self.keys if self.keys.is_meta else self.keys[: count_of(self, "written")]
+        old = queued.to(comparison.candidates, copy=True)  # the buffer is about to change
+        nobody = torch.full((len(old),), NOBODY, device=comparison.candidate_identity.device)
+        return replace(comparison, remembered=Remembered(old, nobody))
 
     @torch.no_grad()
     def push(self, comparison: Comparison, world: World) -> None:
         """Write the keys of all ranks over the oldest ones."""
         if not self.training or self.keys.is_meta:
             return
-        gathered = world.gather(comparison.candidates.detach(), comparison.candidate_identity)
-        newest = gathered.vectors[-self.size :].to(self.keys)
-        place = (self.written + torch.arange(len(newest), device=self.keys.device)) % self.size
-        self.keys[place] = newest
-        self.written += len(newest)
+        given = comparison.candidates.detach(), comparison.candidate_identity
+        newest = world.gather(*given, comparison.everyone).vectors[-self.size :].to(self.keys)
+        start = count_of(self, "written") % self.size
+        room = min(len(newest), self.size - start)
+        self.keys[start : start + room] = newest[:room]
+        self.keys[: len(newest) - room] = newest[room:]
+        add_to(self, "written", len(newest))
 
 
 def _key_width(inner: BuiltExtraction, maps: tuple[tuple[Shape, ...], ...]) -> int:
@@ -96,5 +99,5 @@ def _key_width(inner: BuiltExtraction, maps: tuple[tuple[Shape, ...], ...]) -> i
         with torch.device("meta"):
             return tuple(tuple(torch.empty(2, *shape) for shape in view) for view in maps)
 
-    (first, *_) = inner(Encoded(blank(), blank()), torch.arange(2, device="meta"), ALONE)
+    (first, *_) = inner(Encoded(blank(), blank()), torch.arange(2), ALONE)
     return first.candidates.shape[1]

@@ -69,40 +69,42 @@ def nce(
 ) -> Terms:
     """Sum the terms of the NCE loss over the anchors that have a positive.
 
+    >>> from counterpoint.parts.losses.pairs import positive_pairs
+    >>> pairs = positive_pairs(torch.tensor([3]), torch.tensor([3]), itself=None)
     >>> guess = Summary(  # one positive and seven negatives that all look the same
-    ...     torch.zeros(1), torch.zeros(1, dtype=torch.int64), torch.tensor([7.0]).log()
+    ...     torch.zeros(1), pairs, torch.tensor([7.0]).log()
     ... )
     >>> nce(guess).total.exp()  # ... so the guess is one in eight
     tensor(8.)
     """
-    s, anchor = summary.positive, summary.anchor
-    counts = torch.bincount(anchor, minlength=len(summary.negative)).to(s)
-    has = counts > 0
+    s, pairs = summary.positive, summary.pairs
+    anchors = s.new_full((), pairs.anchors)
     if numerator == "sum":
         above = _positives_together(summary)
         below = summary.negative
         if denominator == "all":
             below = torch.logaddexp(above, below)
-        return Terms((below - above)[has].sum(), has.sum().to(s))
+        return Terms(pairs.of(below - above).sum(), anchors)
     terms = _log_denominator(summary, denominator) - s
     if average == "positives":
-        return Terms(terms.sum(), counts.sum())
-    return Terms((terms / counts[anchor]).sum(), has.sum().to(s))
+        return Terms(terms.sum(), s.new_full((), len(terms)))
+    return Terms((terms / pairs.count[pairs.anchor]).sum(), anchors)
 
 
 def _log_denominator(summary: Summary, denominator: Denominator) -> Float[Tensor, " pair"]:
     """Give log D of every positive's term."""
-    negative = summary.negative[summary.anchor]
+    anchor = summary.pairs.anchor
+    negative = summary.negative[anchor]
     if denominator == "negatives":
         return negative
     if denominator == "own":
         return torch.logaddexp(summary.positive, negative)
-    return torch.logaddexp(_positives_together(summary)[summary.anchor], negative)
+    return torch.logaddexp(_positives_together(summary)[anchor], negative)
 
 
 def _positives_together(summary: Summary) -> Float[Tensor, " anchor"]:
     """Log-sum-exp of each anchor's positive scores; -inf where there is none."""
-    return grouped_logsumexp(summary.positive, summary.anchor, groups=len(summary.negative))
+    return grouped_logsumexp(summary.positive, summary.pairs.anchor, groups=len(summary.negative))
 
 
 def grouped_logsumexp(

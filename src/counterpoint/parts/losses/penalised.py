@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from counterpoint.framework import Loss, Scores, Terms
+from counterpoint.framework import Loss, PartError, Scores, Terms
 from counterpoint.framework.parts import BuiltLoss
-from counterpoint.framework.precision import at_least_fp32
+from counterpoint.framework.precision import at_least_fp32, without_autocast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,15 @@ class Penalised:
 
     of: Loss
     weight: float = 5e-2  # amdim-public, costs.py; 4e-2 in an earlier version
+
+    def __post_init__(self) -> None:
+        if getattr(self.of, "average", "anchors") != "anchors":
+            raise PartError(
+                "loss",
+                got=f"a penalty on {self.of}",
+                needs="a loss that is a mean over anchors, as the penalty is",
+                do='set average="anchors"',
+            )
 
     def build(self, bound: float | None) -> "BuiltPenalised":
         return BuiltPenalised(self.of.build(bound), self.weight)
@@ -56,4 +65,6 @@ def mean_squares(anchors: Tensor, candidates: Tensor) -> Tensor:
     >>> mean_squares(torch.eye(2), torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
     tensor(10.)
     """
-    return torch.sum((anchors.mT @ anchors) * (candidates.mT @ candidates)) / len(candidates)
+    with without_autocast(anchors.device):
+        squares = (anchors.mT @ anchors) * (candidates.mT @ candidates)
+    return torch.sum(squares) / len(candidates)

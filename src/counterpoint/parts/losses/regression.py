@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import torch
-
 from counterpoint.framework import PartError, Scores, Terms
 from counterpoint.parts.losses.softmax import Summary, positives
 
@@ -33,9 +31,12 @@ class Regression:
 def regression(summary: Summary) -> Terms:
     """Sum the mean of 2 - 2 s^+ over the positives of each anchor.
 
-    >>> regression(Summary(torch.tensor([0.5]), torch.tensor([0]), torch.zeros(1))).total
+    >>> import torch
+    >>> from counterpoint.parts.losses.pairs import positive_pairs
+    >>> pairs = positive_pairs(torch.tensor([3]), torch.tensor([3]), itself=None)
+    >>> regression(Summary(torch.tensor([0.5]), pairs, torch.zeros(1))).total
     tensor(1.)
     """
-    counts = torch.bincount(summary.anchor, minlength=len(summary.negative)).to(summary.positive)
-    terms = (2 - 2 * summary.positive) / counts[summary.anchor]
-    return Terms(terms.sum(), (counts > 0).sum().to(terms))
+    pairs = summary.pairs
+    terms = (2 - 2 * summary.positive) / pairs.count[pairs.anchor]
+    return Terms(terms.sum(), terms.new_full((), pairs.anchors))

@@ -12,9 +12,10 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.framework import Scores
-from counterpoint.framework.precision import at_least_fp32
+from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import NOBODY
-from counterpoint.parts.losses.pairs import positive_pairs
+from counterpoint.framework.sending import send, send_together
+from counterpoint.parts.losses.pairs import Positives, positive_pairs
 from counterpoint.parts.losses.tiled import Job, Tiled, argmax_negatives
 from counterpoint.parts.losses.tiles import walk
 
@@ -27,11 +28,16 @@ SAFE = {torch.float32: 60.0, torch.float64: 600.0}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """The positive scores with the anchor of each, and one number per anchor for its negatives."""
+    """The score of every positive pair, and one number per anchor for its negatives."""
 
     positive: Float[Tensor, " pair"]
-    anchor: Int64[Tensor, " pair"]
+    pairs: Positives
     negative: Float[Tensor, " anchor"]
+
+    @property
+    def anchor(self) -> Int64[Tensor, " pair"]:
+        """The anchor of every positive pair."""
+        return self.pairs.anchor
 
 
 def summarise(scores: Scores, *, tile: int = TILE) -> Summary:
@@ -52,13 +58,12 @@ def summarise(scores: Scores, *, tile: int = TILE) -> Summary:
     tensor([2., 2., 2., 2.])
     """
     if (loud := _negatives_only(scores)) is not None:
-        pairs = positives(scores)
-        return Summary(pairs.positive, pairs.anchor, summarise(loud, tile=tile).negative)
+        return replace(positives(scores), negative=summarise(loud, tile=tile).negative)
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
-    safe = _bound(anchors, candidates, scores) < SAFE[anchors.dtype]
+    safe = _bound(scores) < SAFE[anchors.dtype]
     positive, negative = Tiled.apply(anchors, candidates, plan, scores.clip, safe)
-    return Summary(positive, plan.anchor, negative)
+    return Summary(positive, plan.positives, negative)
 
 
 def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
@@ -68,38 +73,39 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
     An anchor without negatives has -inf.
     """
     if (loud := _negatives_only(scores)) is not None:
-        pairs = positives(scores)
-        return Summary(pairs.positive, pairs.anchor, hardest(loud, tile=tile).negative)
+        return replace(positives(scores), negative=hardest(loud, tile=tile).negative)
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
-    best = argmax_negatives(Job(anchors.detach(), candidates.detach(), plan, scores.clip))
-    score = squash(torch.linalg.vecdot(anchors, candidates[best.clamp(min=0)]), scores.clip)
+    with without_autocast(anchors.device):
+        best = argmax_negatives(Job(anchors.detach(), candidates.detach(), plan, scores.clip))
+    score = squash((anchors * candidates[best.clamp(min=0)]).sum(dim=1), scores.clip)
     negative = score.masked_fill(best < 0, -torch.inf)
-    positive = _dots(anchors, candidates, plan.anchor, plan.candidate, scores.clip)
-    return Summary(positive, plan.anchor, negative)
+    positive = _dots(anchors, candidates, plan.positives, scores.clip)
+    return Summary(positive, plan.positives, negative)
 
 
 def positives(scores: Scores) -> Summary:
     """Give s^+ of every positive pair only; the negatives are not looked at and are -inf."""
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
-    anchor, candidate = positive_pairs(
-        scores.anchor_identity, scores.candidate_identity, itself=scores.itself
-    )
+    found = positive_pairs(scores.anchor_identity, scores.candidate_identity, itself=scores.itself)
+    pairs = Positives.of_lists(send_together(found.lists(), anchors.device))
     none = anchors.new_full((len(anchors),), -torch.inf)
-    return Summary(_dots(anchors, candidates, anchor, candidate, scores.clip), anchor, none)
+    return Summary(_dots(anchors, candidates, pairs, scores.clip), pairs, none)
 
 
 def _negatives_only(scores: Scores) -> Scores | None:
     """Leave out the candidates that are only ever positives; None if there are none of them."""
-    silent = scores.candidate_identity < NOBODY
-    if not bool(silent.any()):
+    identity = scores.candidate_identity.cpu()
+    loud = (identity >= NOBODY).nonzero()[:, 0]
+    if len(loud) == len(identity):
         return None
     assert scores.itself is None, "only-positive candidates are never the anchors themselves"
-    return replace(
-        scores,
-        candidates=scores.candidates[~silent],
-        candidate_identity=scores.candidate_identity[~silent],
-    )
+    start = int(loud[0]) if len(loud) else 0
+    if len(loud) and int(loud[-1]) - start == len(loud) - 1:  # side by side: no copy
+        candidates = scores.candidates[start : start + len(loud)]
+    else:
+        candidates = scores.candidates[send(loud, scores.candidates.device)]
+    return replace(scores, candidates=candidates, candidate_identity=identity[loud])
 
 
 def squash(scores: Tensor, clip: float | None) -> Tensor:
@@ -107,16 +113,12 @@ def squash(scores: Tensor, clip: float | None) -> Tensor:
     return scores if clip is None else clip * torch.tanh(scores / clip)
 
 
-def _bound(anchors: Tensor, candidates: Tensor, scores: Scores) -> float:
-    """Limit |s|: known from the similarity, or by Cauchy-Schwarz, and never above the clip."""
-    limit = torch.inf if scores.clip is None else scores.clip
-    if scores.bound is not None:
-        return min(scores.bound, limit)
-    longest = [v.detach().norm(dim=1).amax() for v in (anchors, candidates) if len(v)]
-    return min(float(torch.stack(longest).prod()), limit) if len(longest) == 2 else 0.0
+def _bound(scores: Scores) -> float:
+    """Limit |s| as far as it is known without a look at the vectors, for which the host waits."""
+    limits = [limit for limit in (scores.bound, scores.clip) if limit is not None]
+    return min(limits, default=torch.inf)
 
 
-def _dots(
-    anchors: Tensor, candidates: Tensor, anchor: Tensor, candidate: Tensor, clip: float | None
-) -> Tensor:
-    return squash(torch.linalg.vecdot(anchors[anchor], candidates[candidate]), clip)
+def _dots(anchors: Tensor, candidates: Tensor, pairs: Positives, clip: float | None) -> Tensor:
+    # Not vecdot: autocast computes that in half precision.
+    return squash((anchors[pairs.anchor] * candidates[pairs.candidate]).sum(dim=1), clip)

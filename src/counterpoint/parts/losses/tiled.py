@@ -8,6 +8,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from counterpoint.framework.precision import without_autocast
 from counterpoint.parts.losses.tiles import Tile, Walk
 
 
@@ -50,7 +51,7 @@ class Tiled(torch.autograd.Function):
         clip: float | None,
         safe: bool,  # noqa: FBT001 (autograd functions take positional arguments only)
     ) -> tuple[Tensor, Tensor]:
-        with torch.autocast(anchors.device.type, enabled=False):
+        with without_autocast(anchors.device):
             positive, negative = _summarise(Job(anchors, candidates, walk, clip, safe))
         ctx.save_for_backward(anchors, candidates, negative)
         ctx.walk, ctx.clip, ctx.safe = walk, clip, safe
@@ -61,7 +62,7 @@ class Tiled(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         anchors, candidates, negative = ctx.saved_tensors
         job = Job(anchors, candidates, ctx.walk, ctx.clip, ctx.safe)
-        with torch.autocast(anchors.device.type, enabled=False):
+        with without_autocast(anchors.device):
             pair = _gradients(job, negative, *gradients, candidates=ctx.needs_input_grad[1])
         return *pair, None, None, None
 
@@ -90,7 +91,7 @@ def argmax_negatives(job: Job) -> Int64[Tensor, " anchor"]:
 
 def _summarise(job: Job) -> tuple[Tensor, Tensor]:
     """Walk once: read the positives, sum exp of the rest."""
-    positive = job.anchors.new_zeros(len(job.walk.anchor))
+    positive = job.anchors.new_zeros(len(job.walk.positives.anchor))
     total = job.anchors.new_zeros(len(job.anchors))
     peak = torch.zeros_like(total) if job.safe else torch.full_like(total, _lowest(total))
     for tile in job.walk.tiles:

@@ -33,12 +33,14 @@ class Triplet:
 def triplet(summary: Summary, *, margin: float) -> Terms:
     """Sum max(0, margin - min s^+ + max s^-) over the anchors that have a positive.
 
-    >>> close = Summary(torch.tensor([0.9]), torch.tensor([0]), torch.tensor([0.5]))
+    >>> from counterpoint.parts.losses.pairs import positive_pairs
+    >>> pairs = positive_pairs(torch.tensor([3]), torch.tensor([3]), itself=None)
+    >>> close = Summary(torch.tensor([0.9]), pairs, torch.tensor([0.5]))
     >>> triplet(close, margin=1.0).total
     tensor(0.6000)
     """
-    anchors = len(summary.negative)
-    worst = summary.positive.new_full((anchors,), torch.inf)
-    worst = worst.scatter_reduce(0, summary.anchor, summary.positive, "amin")
-    has = worst.isfinite()
-    return Terms((margin - worst + summary.negative)[has].clamp(min=0).sum(), has.sum().to(worst))
+    pairs = summary.pairs
+    worst = summary.positive.new_full((len(summary.negative),), torch.inf)
+    worst = worst.scatter_reduce(0, pairs.anchor, summary.positive, "amin")
+    gap = pairs.of(margin - worst + summary.negative)
+    return Terms(gap.clamp(min=0).sum(), gap.new_full((), pairs.anchors))

@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
+from counterpoint.framework.constants import constant
+
 Colours = Float[Tensor, "batch 3 height width"]
 Factor = Float[Tensor, "batch 1 1 1"]
 
@@ -48,6 +50,19 @@ def hue_(images: Colours, factor: Factor) -> None:
     which needs no case for the sector. A channel is bottom + spread * clamp(2 - d, 0, 1), where
     d is how far h, turned, is from the channel's own hue: 0, 2 and -2.
     """
+    turned(images, turns(factor), out=images)
+
+
+def turns(factor: Factor) -> Float[Tensor, "batch 3 1 1"]:
+    """Give how far each channel's own hue is turned, in sixths: in [-3, 3)."""
+    own = constant((0.0, -2.0, 2.0), factor.dtype, factor.device, shape=(3, 1, 1))
+    return (6 * factor + own + 3).remainder(6).sub_(3)
+
+
+def turned(
+    images: Colours, turn: Float[Tensor, "batch 3 1 1"], *, out: Colours | None = None
+) -> Colours:
+    """Give images whose hue is turned: with the turns h is within one circle, [-6, 6]."""
     red, green, blue = images.split(1, dim=1)
     bottom = torch.minimum(red, green)
     torch.minimum(bottom, blue, out=bottom)
@@ -56,12 +71,9 @@ def hue_(images: Colours, factor: Factor) -> None:
     hue = (green + blue).sub_(red).sub_(bottom)
     hue.div_(spread.clamp(min=1e-12)).add_(1)  # any hue is right where all channels are equal
     torch.copysign(hue, green - blue, out=hue)
-    # Turns from each channel's hue in [-3, 3), so that h plus them is within one circle: [-6, 6].
-    own = torch.tensor([0.0, -2.0, 2.0], device=images.device)[None, :, None, None]
-    turn = (6 * factor + own + 3).remainder(6).sub_(3)
     # The circle folds: a distance beyond 3 counts from the other side. 2 - (3 - ||h| - 3|).
     near = (hue + turn).abs_().sub_(3).abs_().clamp_(1, 2)
-    torch.addcmul(bottom.sub_(spread), spread, near, out=images)
+    return torch.addcmul(bottom.sub_(spread), spread, near, out=out)
 
 
 OPERATORS = (brightness_, contrast_, saturation_, hue_)

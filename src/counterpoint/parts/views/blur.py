@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.framework import PartError
+from counterpoint.framework.constants import fixed
 from counterpoint.framework.records import Shape
 from counterpoint.parts.views.fast import compiled_for
 from counterpoint.parts.views.resampling import apply_matrices, reflect
@@ -42,7 +43,7 @@ class GaussianBlur:
         weight = taps(between(numbers[:, 1], *self.sigma), self.kernel)
         kernels = compiled_for(images)
         if kernels is None:
-            change_chosen_(images, chosen, lambda some: blur(some, weight[chosen]))
+            change_chosen_(images, chosen, blur, weight)
         else:
             kernels.blur(images.numpy(), weight.numpy(), chosen.numpy())
 
@@ -61,7 +62,7 @@ def taps(sigma: Float[Tensor, " batch"], kernel: int) -> Float[Tensor, "batch {k
     place = torch.arange(-reach, reach + 1, device=sigma.device)
     weight = torch.exp(-0.5 * (place / sigma[:, None]) ** 2)
     weight = weight / weight.sum(dim=1, keepdim=True)
-    return torch.where(weight < NOTHING, 0.0, weight)
+    return weight.masked_fill(weight < NOTHING, 0.0)
 
 
 def blur_weights(weight: Weights, of: int) -> Float[Tensor, "batch {of} {of}"]:
@@ -71,14 +72,19 @@ def blur_weights(weight: Weights, of: int) -> Float[Tensor, "batch {of} {of}"]:
     tensor([1., 1., 1., 1.])
     """
     count, kernel = weight.shape
-    around = torch.arange(kernel, device=weight.device)[:, None] - kernel // 2
-    place = reflect(torch.arange(of, device=weight.device) + around, of)
     shape = (count, kernel, of)
+    place = fixed(_places, (kernel, of), weight.device).expand(shape)
     matrix = weight.new_zeros(count, of, of)
-    return matrix.scatter_add_(1, place.expand(shape), weight[:, :, None].expand(shape))
+    return matrix.scatter_add_(1, place, weight[:, :, None].expand(shape))
+
+
+def _places(kernel: int, of: int) -> Int64[Tensor, "{kernel} {of}"]:
+    """Give the pixel under each weight, for every pixel of a line: the same for all images."""
+    return reflect(torch.arange(of) + torch.arange(kernel)[:, None] - kernel // 2, of)
 
 
 def blur(images: Unit, weight: Weights) -> Unit:
     """Convolve every line of every image with the image's weights."""
     height, width = images.shape[-2:]
-    return apply_matrices(blur_weights(weight, height), images, blur_weights(weight, width))
+    rows = blur_weights(weight, height)
+    return apply_matrices(rows, images, rows if width == height else blur_weights(weight, width))

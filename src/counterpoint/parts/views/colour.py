@@ -7,9 +7,11 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.framework import PartError
+from counterpoint.framework.constants import constant, fixed
 from counterpoint.framework.records import Shape
 from counterpoint.parts.views.adjustments import jitter_, luma
-from counterpoint.parts.views.fast import compiled_for
+from counterpoint.parts.views.fast import compiled_for, together
+from counterpoint.parts.views.jitter import jitter_together_
 from counterpoint.parts.views.stage import Numbers, Unit, change_chosen_
 
 
@@ -32,7 +34,9 @@ class ColourJitter:
     def change_(self, images: Unit, numbers: Numbers) -> None:
         kernels = compiled_for(images)
         orders, factors = self.orders(numbers), self.factors(numbers)
-        if kernels is None:
+        if together(images):
+            jitter_together_(images, orders, factors)
+        elif kernels is None:
             jitter_(images, orders, factors)
         else:
             kernels.jitter(images.flatten(2).numpy(), orders.numpy(), factors.numpy())
@@ -44,15 +48,16 @@ class ColourJitter:
     def orders(self, numbers: Numbers) -> Int64[Tensor, "batch 4"]:
         """Draw the order of the four operators; -1 for those that do nothing."""
         order = numbers[:, 5:9].argsort(dim=1, stable=True)
-        idle = torch.tensor([strength == 0 for strength in self._strengths], device=order.device)
-        still = (numbers[:, :1] >= self.p) | idle[order]
+        still = numbers[:, :1] >= self.p
+        if 0 in self._strengths:
+            idle = tuple(strength == 0 for strength in self._strengths)
+            still = still | constant(idle, torch.bool, order.device)[order]
         return order.masked_fill(still, -1)
 
     def factors(self, numbers: Numbers) -> Float[Tensor, "batch 4"]:
         """Draw the four factors from torchvision's ranges."""
-        around = [(max(0.0, 1 - strength), 1 + strength) for strength in self._strengths[:3]]
-        ranges = torch.tensor([*around, (-self.hue, self.hue)], device=numbers.device)
-        return ranges[:, 0] + numbers[:, 1:5] * (ranges[:, 1] - ranges[:, 0])
+        low, length = fixed(_ranges, (self._strengths,), numbers.device).unbind()
+        return low + numbers[:, 1:5] * length
 
     def words(self, numbers: Numbers, _image: Shape) -> list[str]:
         rows = zip(self.orders(numbers).tolist(), self.factors(numbers).tolist(), strict=True)
@@ -130,13 +135,19 @@ class Normalise:
         return image
 
     def change_(self, images: Unit, _numbers: Numbers) -> None:
-        mean, std = (
-            torch.tensor(v, device=images.device)[:, None, None] for v in (self.mean, self.std)
-        )
+        values, shape = (*self.mean, *self.std), (2, -1, 1, 1)
+        mean, std = constant(values, images.dtype, images.device, shape=shape).unbind()
         images.sub_(mean).div_(std)
 
     def __str__(self) -> str:
         return "normalise"
+
+
+def _ranges(strengths: tuple[float, ...]) -> Float[Tensor, "2 4"]:
+    """Give where the range of each factor begins, and how long it is."""
+    around = [(max(0.0, 1 - strength), 1 + strength) for strength in strengths[:3]]
+    low, high = torch.tensor([*around, (-strengths[3], strengths[3])]).unbind(dim=1)
+    return torch.stack([low, high - low])
 
 
 def three_channels(image: Shape, what: str) -> Shape:

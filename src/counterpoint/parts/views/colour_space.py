@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from counterpoint.framework.constants import constant
 from counterpoint.framework.records import Shape
 from counterpoint.parts.views.colour import three_channels
 from counterpoint.parts.views.stage import Numbers, Unit
@@ -55,7 +56,7 @@ def lab(images: Colours) -> Colours:
     """Give CIE L*a*b* of sRGB images."""
     bright = ((images.clamp(min=0.04045) + 0.055) / 1.055).square()
     linear = torch.where(images > 0.04045, bright * root(bright, 5), images / 12.92)  # ^ 2.4
-    xyz = _mixed(linear, RGB_TO_XYZ) / images.new_tensor(WHITE)[:, None, None]
+    xyz = _mixed(linear, RGB_TO_XYZ) / _beside(WHITE, images)
     f = torch.where(xyz > 0.008856, root(xyz.clamp(min=0.008856), 3), 7.787 * xyz + 16 / 116)
     x, y, z = f.unbind(dim=1)
     return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], dim=1)
@@ -84,7 +85,12 @@ def _power(values: Tensor, n: int) -> Tensor:
 
 def ycbcr(images: Colours) -> Colours:
     """Give YCbCr of BT.601 in studio range."""
-    return _mixed(images, RGB_TO_YCBCR) + images.new_tensor(YCBCR_ZERO)[:, None, None]
+    return _mixed(images, RGB_TO_YCBCR) + _beside(YCBCR_ZERO, images)
+
+
+def _beside(values: tuple[float, ...], images: Colours) -> Float[Tensor, "3 1 1"]:
+    """Give a number for each channel."""
+    return constant(values, images.dtype, images.device, shape=(-1, 1, 1))
 
 
 SPACES = {"lab": lab, "ycbcr": ycbcr}

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from counterpoint.framework import PartError
-from counterpoint.framework.records import Images, Picture
+from counterpoint.framework.records import Cuts, Images, Picture
 from counterpoint.parts.views.resampling import resample_one
 from counterpoint.parts.views.window import Box, Window
 
@@ -14,7 +14,7 @@ Chain = tuple[Window, ...]
 """What is done to the pictures for one view: one window, or several after each other."""
 
 
-def cut(pictures: Sequence[Picture], chains: Sequence[Chain]) -> tuple[Images, ...]:
+def cut(pictures: Sequence[Picture], chains: Sequence[Chain]) -> Cuts:
     """Give the cuts of each chain; a picture is decoded once for all of them.
 
     Where every box will be shrunk, a picture may be decoded at a fraction of its size, never
@@ -33,6 +33,7 @@ def cut(pictures: Sequence[Picture], chains: Sequence[Chain]) -> tuple[Images, .
             for later, window in zip(mine[1:], chain[1:], strict=True):
                 seen = resample_one(seen, later[place], window)
             cuts[view].append(seen)
+        del image  # before the next is decoded: one picture at a time
     return tuple(_stacked(view) for view in cuts)
 
 

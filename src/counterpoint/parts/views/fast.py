@@ -1,4 +1,4 @@
-"""Where compiled kernels may be used."""
+"""How a batch is worked on, by where it is."""
 
 from functools import cache
 from importlib import import_module
@@ -7,6 +7,14 @@ from types import ModuleType
 
 import torch
 from torch import Tensor
+
+
+def together(batch: Tensor) -> bool:
+    """Tell whether all images take all ways together, and each keeps what it chose.
+
+    On a device, where an operator costs a launch and a question makes the host wait.
+    """
+    return batch.device.type != "cpu"
 
 
 def compiled_for(images: Tensor) -> ModuleType | None:

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Shape
+from counterpoint.parts.views.boxes import boxes
+from counterpoint.parts.views.fast import together
 from counterpoint.parts.views.stage import Numbers, between
 from counterpoint.parts.views.window import Interpolation, Lengths, Window
 
@@ -29,7 +31,10 @@ class RandomResizedCrop:
     def look(self, window: Window, numbers: Numbers) -> Window | None:
         if window.size is not None:
             return None
-        box = self.boxes(numbers, window.height, window.width)
+        if window.sides is not None and together(numbers):
+            box = self.whole_boxes(numbers, window.sides)
+        else:
+            box = self.boxes(numbers, window.height, window.width)
         resized = replace(window, size=(self.size, self.size), interpolation=self.interpolation)
         return resized.box(*box)
 
@@ -50,6 +55,13 @@ class RandomResizedCrop:
         drawn = torch.cat([top, left, heights, widths], dim=1).long()
         none = ~fits.any(dim=1, keepdim=True)
         return torch.where(none, self._centres(height, width), drawn).unbind(dim=1)
+
+    def whole_boxes(self, numbers: Numbers, sides: tuple[int, int]) -> tuple[Tensor, ...]:
+        """Draw the same for images of one size without float64."""
+        one = (torch.tensor([side]) for side in sides)
+        top, left, height, width = self._centres(*one)[0].tolist()
+        otherwise = (top, left, height, width)
+        return boxes(numbers, sides, scale=self.scale, ratio=self.ratio, otherwise=otherwise)
 
     def _centres(self, height: Lengths, width: Lengths) -> Tensor:
         """Give torchvision's fall-back: the largest central box within the ratios."""
@@ -89,7 +101,7 @@ class Translation:
         if window.size is not None:
             return None
         down, right = self.shifts(numbers)
-        return window.box(-down, -right, window.height, window.width)
+        return window.box(-down, -right, window.height, window.width, sides=window.sides)
 
     def shifts(self, numbers: Numbers) -> tuple[Lengths, Lengths]:
         """Draw how far down and how far to the right."""
@@ -141,12 +153,11 @@ class Resize:
     def look(self, window: Window, _numbers: Numbers) -> Window | None:
         if window.size is not None:
             return None
-        sizes = torch.stack([window.height, window.width], dim=1).unique(dim=0)
-        if len(sizes) != 1:
+        sides = window.one_size()
+        if sides is None:
             return None
-        height, width = sizes[0].tolist()
-        size = self._size(height, width)
-        kept = None if size == (height, width) else size
+        size = self._size(*sides)
+        kept = None if size == sides else size
         return replace(window, size=kept, interpolation=self.interpolation)
 
     def _size(self, height: int, width: int) -> tuple[int, int]:
@@ -181,7 +192,7 @@ class CentreCrop:
             return None
         top, left = (self._start(length) for length in (window.height, window.width))
         side = torch.full_like(window.height, self.size)
-        return window.box(top, left, side, side)
+        return window.box(top, left, side, side, sides=(self.size, self.size))
 
     def _start(self, length: Lengths) -> Lengths:
         """Round half the rest as torchvision does, to the even number."""

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from counterpoint.framework import Draw, PartError
-from counterpoint.framework.records import Images, Picture, Shape, View
+from counterpoint.framework.precision import full_fp32
+from counterpoint.framework.records import Cuts, Images, Picture, Shape, View
 from counterpoint.parts.views.cutting import Chain, cut
 from counterpoint.parts.views.geometry import CentreCrop, Resize
 from counterpoint.parts.views.plan import Plan, plan, through, unfused
@@ -56,7 +57,10 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class BuiltPipeline:
-    """A pipeline for images of one shape, or for pictures that are cut to one."""
+    """A pipeline for images of one shape, or for pictures that are cut to one.
+
+    Views are made in fp32, whatever autocast says around them.
+    """
 
     stages: tuple[Stage, ...]
     places: tuple[int, ...]
@@ -77,19 +81,20 @@ class BuiltPipeline:
 
     @torch.no_grad()
     def __call__(self, images: Images, draw: Draw) -> tuple[View, ...]:
-        drawn = self.drawn(draw)
-        one = whole_of(images)
-        every = whole(one.height.repeat(len(self.places)), one.width.repeat(len(self.places)))
-        windows = self._plan.windows(every, drawn)
-        return self._plan.carry_out(images, windows, drawn).chunk(len(self.places))
+        with full_fp32(images.device):
+            drawn = self.drawn(draw)
+            every = whole_of(images, views=len(self.places))
+            windows = self._plan.windows(every, drawn)
+            return self._plan.carry_out(images, windows, drawn).chunk(len(self.places))
 
     @torch.no_grad()
     def unfused(self, images: Images, draw: Draw) -> tuple[View, ...]:
         """Give the same views by one stage after the other."""
         every = torch.cat([images] * len(self.places))
-        return unfused(self.stages, every, self.drawn(draw)).chunk(len(self.places))
+        with full_fp32(images.device):
+            return unfused(self.stages, every, self.drawn(draw)).chunk(len(self.places))
 
-    def cut(self, pictures: Sequence[Picture], draw: Draw) -> tuple[Images, ...]:
+    def cut(self, pictures: Sequence[Picture], draw: Draw) -> Cuts:
         """Decode pictures of any size and cut the views' boxes out, as bytes."""
         if any(stage.numbers for stage in self.stages):
             return cut(pictures, self.chains(*sizes_of(pictures), draw))
@@ -98,10 +103,11 @@ class BuiltPipeline:
         return tuple(torch.cat(views) for views in zip(*each, strict=True))
 
     @torch.no_grad()
-    def finish(self, cuts: tuple[Images, ...], draw: Draw) -> tuple[View, ...]:
+    def finish(self, cuts: Cuts, draw: Draw) -> tuple[View, ...]:
         """Do what is left to do with the cuts, in one batch on their device."""
-        every = self._plan.carry_out(torch.cat(cuts), (), self.drawn(draw))
-        return every.chunk(len(self.places))
+        with full_fp32(cuts[0].device):
+            every = self._plan.carry_out(torch.cat(cuts), (), self.drawn(draw))
+            return every.chunk(len(self.places))
 
     def chains(self, heights: Lengths, widths: Lengths, draw: Draw) -> tuple[Chain, ...]:
         """Give the windows of every view on pictures of these sizes."""

@@ -3,7 +3,7 @@
 `unfused` applies the same stages one after the other: slower, and what the plan is judged by.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product, takewhile
 from typing import cast
@@ -13,6 +13,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor
 
 from counterpoint.framework.records import Shape
+from counterpoint.parts.views.fast import together
 from counterpoint.parts.views.resampling import resample
 from counterpoint.parts.views.stage import (
     Geometric,
@@ -24,12 +25,13 @@ from counterpoint.parts.views.stage import (
     Stage,
     Unit,
 )
-from counterpoint.parts.views.window import Window, whole, whole_of
+from counterpoint.parts.views.window import Window, whole_of, whole_sized
 
 Drawn = Sequence[Float[Tensor, "row _"]]
 """The numbers of every stage; a row for every view of every image."""
 
 CHUNK = 1 << 19  # values that are worked on together: about what a core's caches hold
+BUDGET = 1 << 27  # the same on a device: 680 views of 256 pixels together, in some 2.5 GB
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,8 @@ class Plan:
             looked = stage.look(windows[-1], numbers)
             if looked is None:
                 assert windows[-1].size is not None, f"{stage} cannot follow what came before"
-                seen = torch.tensor(windows[-1].size, device=numbers.device)
-                size = seen.expand(len(numbers), 2).unbind(dim=1)
-                looked = stage.look(whole(*size), numbers)
+                seen = whole_sized(windows[-1].size, len(numbers), numbers.device)
+                looked = stage.look(seen, numbers)
                 assert looked is not None
                 windows.append(looked)
             else:
@@ -62,24 +63,40 @@ class Plan:
         """Give the views of images: the windows, then the stages in place.
 
         Row r of the windows and numbers is a view of image r modulo their count. The work goes
-        chunk by chunk, so that what was just written is still in the caches when it is read.
+        chunk by chunk, so that what was just written is still in the caches when it is read;
+        on a device all views together, as far as memory allows.
         """
         numbers, count = drawn[len(self.geometric) :], len(drawn[0])
-        sides = (*images.shape[-2:], *(side for w in windows for side in w.size or ()))
-        many = max(1, CHUNK // (images.shape[1] * max(sides) ** 2))
         view: Tensor | None = None
-        for first, start in product(range(0, count, len(images)), range(0, len(images), many)):
-            levels = images[start : start + many]
-            rows = slice(first + start, first + start + len(levels))
-            for window in windows:
-                levels = resample(levels, window.rows(rows))
+        for rows, levels, mine, own in _chunks(images, windows, drawn):
+            for window in mine:
+                levels = resample(levels, window)
             if view is None:
                 view = torch.empty(count, *levels.shape[1:], device=images.device)
             chunk = view[rows].copy_(levels.to(torch.float32)).div_(255)
-            for stage, mine in zip(self.in_place, numbers, strict=False):
-                stage.change_(chunk, mine[rows])
+            for stage, random in zip(self.in_place, own[len(self.geometric) :], strict=False):
+                stage.change_(chunk, random)
         assert view is not None
         return unfused(self.last, view, numbers[len(self.in_place) :])
+
+
+def _chunks(
+    images: Pixels, windows: Sequence[Window], drawn: Drawn
+) -> Iterator[tuple[slice, Pixels, Sequence[Window], Drawn]]:
+    """Give the rows that are worked on together, with their images, windows and numbers."""
+    count = len(drawn[0])
+    sides = (*images.shape[-2:], *(side for w in windows for side in w.size or ()))
+    most = BUDGET if together(images) else CHUNK
+    many = max(1, most // (images.shape[1] * max(sides) ** 2))
+    if together(images) and len(images) < count:
+        images = torch.cat([images] * (count // len(images)))
+    if len(images) == count <= many:
+        yield slice(count), images, windows, drawn
+        return
+    for first, start in product(range(0, count, len(images)), range(0, len(images), many)):
+        levels = images[start : start + many]
+        rows = slice(first + start, first + start + len(levels))
+        yield rows, levels, [w.rows(rows) for w in windows], [numbers[rows] for numbers in drawn]
 
 
 def plan(stages: Sequence[Stage]) -> Plan:

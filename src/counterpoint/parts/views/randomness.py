@@ -5,12 +5,14 @@ any restart; nothing has to be saved.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from counterpoint.framework import Draw
+from counterpoint.framework.constants import constant
 from counterpoint.framework.randomness import LOW, philox
 
 
@@ -29,27 +31,26 @@ def uniform(
     >>> torch.equal(both[3], alone[0])
     True
     """
-    device = draw.index.device
+    if not any(counts):
+        none = torch.empty(len(views) * len(draw.index), 0, device=draw.index.device)
+        return (none,) * len(counts)
     blocks = [(count + 3) // 4 for count in counts]
-    index, place = _places(draw, views, blocks, shared)
-    low, high, epoch, place = torch.broadcast_tensors(
-        index & LOW, (index >> 32) & LOW, torch.tensor(draw.epoch, device=device), place
-    )
-    words = philox((low, high, epoch, place), (draw.seed & LOW, (draw.seed >> 32) & LOW))
+    index = draw.index[None, :, None]
+    shape = (len(views), 1, sum(blocks))
+    place = constant(_places(views, blocks, shared), torch.int64, index.device, shape=shape)
+    counter = (index & LOW, (index >> 32) & LOW, torch.full_like(index, draw.epoch), place)
+    words = philox(counter, (draw.seed & LOW, (draw.seed >> 32) & LOW))
     numbers = (torch.stack(words, dim=-1) >> 8).to(torch.float32) * 2.0**-24
-    stages = numbers.flatten(0, 1).split(blocks, dim=1)
-    return tuple(s.flatten(1)[:, :count] for s, count in zip(stages, counts, strict=True))
+    rows = numbers.view(len(views) * len(draw.index), 4 * sum(blocks))
+    starts = accumulate(blocks, initial=0)
+    return tuple(rows[:, 4 * s : 4 * s + n] for s, n in zip(starts, counts, strict=False))
 
 
-def _places(
-    draw: Draw, views: Sequence[int], blocks: Sequence[int], shared: int
-) -> tuple[Tensor, Tensor]:
-    """Give the sample numbers (1, b, 1) and the places (view, 1, block) in Philox' counter."""
-    own = [
-        ((stage << 16) | block, int(stage >= shared))
+def _places(views: Sequence[int], blocks: Sequence[int], shared: int) -> tuple[int, ...]:
+    """Give the places (view, block) in Philox' counter."""
+    return tuple(
+        ((view << 24) if stage >= shared else 0) | (stage << 16) | block
+        for view in views
         for stage, count in enumerate(blocks)
         for block in range(count)
-    ]
-    where = torch.tensor(own, dtype=torch.int64, device=draw.index.device).reshape(-1, 2)
-    view = torch.tensor(views, device=draw.index.device)[:, None, None]
-    return draw.index[None, :, None], (view * where[:, 1] << 24) | where[:, 0]
+    )

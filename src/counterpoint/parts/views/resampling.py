@@ -1,8 +1,9 @@
 """Windows applied to images: crop, resize, antialiasing, reflection and mirror in one pass.
 
-Two ways, equal to within a rounding, chosen by the size of the images: small ones are multiplied
-by two matrices each, a whole batch at once; large ones go through torch's own operator for bytes,
-one by one. Bytes in give whole levels out, rounded as torchvision rounds them; floats stay exact.
+Two ways, equal to within a rounding: small images, and all on a device, are multiplied by two
+matrices each, a whole batch at once; large ones on the CPU go through torch's own operator for
+bytes, one by one (CUDA has none). Bytes in give whole levels out, rounded as torchvision rounds
+them; floats stay exact.
 """
 
 import torch
@@ -10,6 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64, Shaped
 from torch import Tensor
 
+from counterpoint.parts.views.fast import together
 from counterpoint.parts.views.window import Box, Interpolation, Window
 
 Pixels = Shaped[Tensor, "batch channel height width"]
@@ -26,7 +28,7 @@ def resample(images: Pixels, window: Window) -> Seen:
     if window.size is None:
         return _moved(images, window)
     small = max(*images.shape[-2:], *window.size) <= SMALL
-    return _by_matrices(images, window) if small else _one_by_one(images, window)
+    return (_by_matrices if small or together(images) else _one_by_one)(images, window)
 
 
 def apply_matrices(
@@ -71,7 +73,7 @@ def line_weights(
     >>> line @ line_weights(*one, torch.tensor([True]), into=2, of=4)[0]
     tensor([20., 10.])
     """
-    start, length, mirror = (x.to(torch.float32)[:, None, None] for x in (start, length, mirrored))
+    start, length, mirror = (x.to(torch.float32).view(-1, 1, 1) for x in (start, length, mirrored))
     pixel = torch.arange(into, device=start.device, dtype=torch.float32)
     pixel = pixel + mirror * (into - 1 - 2 * pixel)
     shrink = length / into
@@ -127,12 +129,12 @@ FILTERS = {"bilinear": (1, _triangle), "bicubic": (2, _cubic)}
 
 def _moved(images: Pixels, window: Window) -> Seen:
     """Take pixels from where they are; the boxes of all images have one size."""
-    heights, widths = window.height.unique(), window.width.unique()
-    assert len(heights) == len(widths) == 1
-    place = torch.arange(int(widths), device=images.device)
+    sides = window.one_size()
+    assert sides is not None
+    place = torch.arange(sides[1], device=images.device)
     place = torch.where(window.mirrored[:, None], place.flip(0), place)
     columns = reflect(window.left[:, None] + place, images.shape[-1])
-    place = torch.arange(int(heights), device=images.device)
+    place = torch.arange(sides[0], device=images.device)
     rows = reflect(window.top[:, None] + place, images.shape[-2])
     image, channel = (torch.arange(n, device=images.device) for n in images.shape[:2])
     return images[
@@ -147,6 +149,13 @@ def _by_matrices(images: Pixels, window: Window) -> Seen:
     assert window.size is not None
     (height, width), (tall, wide) = images.shape[-2:], window.size
     kind, across = window.interpolation, torch.zeros_like(window.mirrored)
+    if (height, tall) == (width, wide):  # both in one call: half the operators
+        starts = torch.cat([window.top, window.left])
+        lengths = torch.cat([window.height, window.width])
+        mirrors = torch.cat([across, window.mirrored])
+        both = line_weights(starts, lengths, mirrors, into=wide, of=width, interpolation=kind)
+        rows, columns = both.chunk(2)
+        return apply_matrices(rows, images, columns)
     rows = line_weights(window.top, window.height, across, into=tall, of=height, interpolation=kind)
     columns = line_weights(
         window.left, window.width, window.mirrored, into=wide, of=width, interpolation=kind

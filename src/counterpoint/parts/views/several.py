@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import torch
 
 from counterpoint.framework import Draw, PartError
-from counterpoint.framework.records import Images, Picture, Shape, View
+from counterpoint.framework.records import Cuts, Images, Picture, Shape, View
 from counterpoint.parts.views.cutting import cut
 from counterpoint.parts.views.pipeline import BuiltPipeline, Pipeline, sizes_of
 
@@ -52,12 +52,12 @@ class BuiltMultiView:
     def __call__(self, images: Images, draw: Draw) -> tuple[View, ...]:
         return tuple(view for one in self.pipelines for view in one(images, draw))
 
-    def cut(self, pictures: Sequence[Picture], draw: Draw) -> tuple[Images, ...]:
+    def cut(self, pictures: Sequence[Picture], draw: Draw) -> Cuts:
         sizes = sizes_of(pictures)
         chains = [chain for one in self.pipelines for chain in one.chains(*sizes, draw)]
         return cut(pictures, chains)
 
-    def finish(self, cuts: tuple[Images, ...], draw: Draw) -> tuple[View, ...]:
+    def finish(self, cuts: Cuts, draw: Draw) -> tuple[View, ...]:
         views: list[View] = []
         for one in self.pipelines:
             mine = cuts[len(views) : len(views) + len(one.places)]
@@ -110,10 +110,10 @@ class BuiltChannelSplit:
     def __call__(self, images: Images, draw: Draw) -> tuple[View, ...]:
         return self._split(self.pipeline(images, draw))
 
-    def cut(self, pictures: Sequence[Picture], draw: Draw) -> tuple[Images, ...]:
+    def cut(self, pictures: Sequence[Picture], draw: Draw) -> Cuts:
         return self.pipeline.cut(pictures, draw)
 
-    def finish(self, cuts: tuple[Images, ...], draw: Draw) -> tuple[View, ...]:
+    def finish(self, cuts: Cuts, draw: Draw) -> tuple[View, ...]:
         return self._split(self.pipeline.finish(cuts, draw))
 
     def words(self, draw: Draw, image: Shape) -> tuple[list[str], ...]:

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
+import torch
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from counterpoint.framework.records import Shape
+from counterpoint.parts.views.fast import together
 from counterpoint.parts.views.window import Window
 
 Pixels = Shaped[Tensor, "batch channel height width"]
@@ -59,15 +61,20 @@ class Random(Stage, Protocol):
 
 
 def change_chosen_(
-    images: Unit, chosen: Bool[Tensor, " batch"], change: Callable[[Unit], Tensor]
+    images: Unit,
+    chosen: Bool[Tensor, " batch"],
+    change: Callable[..., Tensor],
+    *settings: Shaped[Tensor, "batch ..."],
 ) -> None:
-    """Put the changed images in the place of the chosen ones."""
-    if bool(chosen.all()):
-        images.copy_(change(images))
+    """Put the changed images in the place of the chosen ones; each has its own settings."""
+    if together(images):
+        images.copy_(torch.where(chosen.view(-1, 1, 1, 1), change(images, *settings), images))
+    elif bool(chosen.all()):
+        images.copy_(change(images, *settings))
     elif bool(chosen.any()):
         place = chosen.nonzero()[:, 0]
-        some = images.index_select(0, place)
-        images.index_copy_(0, place, change(some).expand_as(some))
+        some, *mine = (rows.index_select(0, place) for rows in (images, *settings))
+        images.index_copy_(0, place, change(some, *mine).expand_as(some))
 
 
 def between(numbers: Tensor, low: float, high: float) -> Tensor:

@@ -26,11 +26,29 @@ class Window:
     size: tuple[int, int] | None = None
     """Height and width after resizing; None leaves the pixels of the box as they are."""
     interpolation: Interpolation = "bilinear"
+    sides: tuple[int, int] | None = None
+    """Height and width of every box, where they are known without reading them from a device."""
 
-    def box(self, top: Lengths, left: Lengths, height: Lengths, width: Lengths) -> "Window":
+    def box(
+        self,
+        top: Lengths,
+        left: Lengths,
+        height: Lengths,
+        width: Lengths,
+        *,
+        sides: tuple[int, int] | None = None,
+    ) -> "Window":
         """Cut a box out of what is seen; a box of a mirrored image lies on its other side."""
         left = torch.where(self.mirrored, self.width - left - width, left)
-        return replace(self, top=self.top + top, left=self.left + left, height=height, width=width)
+        top, left = self.top + top, self.left + left
+        return replace(self, top=top, left=left, height=height, width=width, sides=sides)
+
+    def one_size(self) -> tuple[int, int] | None:
+        """Give the height and width of the boxes, or None where they differ."""
+        if self.sides is not None:
+            return self.sides
+        sizes = torch.stack([self.height, self.width], dim=1).unique(dim=0).tolist()
+        return (sizes[0][0], sizes[0][1]) if len(sizes) == 1 else None
 
     def rows(self, rows: slice | Lengths) -> "Window":
         """Take the windows of some images."""
@@ -42,6 +60,7 @@ class Window:
             self.mirrored[rows],
             self.size,
             self.interpolation,
+            self.sides,
         )
 
     def boxes(self) -> list["Box"]:
@@ -72,8 +91,18 @@ def whole(heights: Lengths, widths: Lengths) -> Window:
     return Window(zero, zero, heights, widths, torch.zeros_like(heights, dtype=torch.bool))
 
 
-def whole_of(images: Tensor) -> Window:
-    """See the whole of images that have one size."""
-    count, (height, width) = len(images), images.shape[-2:]
-    heights = torch.full((count,), height, dtype=torch.int64, device=images.device)
-    return whole(heights, torch.full_like(heights, width))
+def whole_of(images: Tensor, *, views: int = 1) -> Window:
+    """See the whole of images that have one size, once for every view."""
+    height, width = images.shape[-2:]
+    return whole_sized((height, width), len(images) * views, images.device)
+
+
+def whole_sized(sides: tuple[int, int], count: int, device: torch.device) -> Window:
+    """See the whole of `count` images of one height and width.
+
+    >>> whole_sized((32, 48), 2, torch.device("cpu")).width
+    tensor([48, 48])
+    """
+    height = torch.full((count,), sides[0], dtype=torch.int64, device=device)
+    width = height if sides[0] == sides[1] else torch.full_like(height, sides[1])
+    return replace(whole(height, width), sides=sides)

@@ -7,6 +7,8 @@ from counterpoint.report.findings import Findings
 from counterpoint.report.health_record import measure
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint
+from counterpoint.report.words import figure as number
+from counterpoint.report.words import listed
 
 DRIVING = {
     "lr": ("Learning rate", "As the optimiser had it at the end of each epoch."),
@@ -30,7 +32,7 @@ def driving(material: Material) -> list[Html]:
     for name, (title, note) in DRIVING.items():
         series = by_epoch(material, name)
         if series:
-            drawn.append(figure(title, note, lines(series, title=title, x_words="epoch")))
+            drawn.append(figure(title, note, curve(series, title=title, x_words="epoch")))
     return drawn
 
 
@@ -66,4 +68,16 @@ def _loss(material: Material, runs: list[tuple[int, Findings]], note: str | None
     longest = max(len(s.points) for s in series)
     thin = f" Means of {-(-longest // MOST)} logged steps." if longest > MOST else ""
     said = note or f"Of single steps, as they were logged.{thin}"
-    return figure(join(["Loss ", badges]), said, lines(series, title="Loss", x_words="step"))
+    return figure(join(["Loss ", badges]), said, curve(series, title="Loss", x_words="step"))
+
+
+def curve(series: list[Series], *, title: str, x_words: str) -> Html:
+    """Draw a chart; of one point each, say the figures: a short run has no curve."""
+    if max(len(one.points) for one in series) > 1:
+        return lines(series, title=title, x_words=x_words)
+    said = [
+        f"{one.letter} {number(value)} at {x_words} {place:g}".strip()
+        for one in series
+        for place, value in one.points
+    ]
+    return el("p", {"class": "single"}, listed(said))

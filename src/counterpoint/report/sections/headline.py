@@ -52,7 +52,17 @@ def lead(material: Material) -> Html:
     best = found[0][1]
     blind = guess(best)
     versus = f" Always guessing the commonest class reaches {percent(blind)}." if blind else ""
-    return el("p", {"class": "lead"}, f"{in_words(best)}{versus}")
+    grown = _grown(material.runs[found[0][0]])
+    return el("p", {"class": "lead"}, f"{in_words(best)}{versus}{grown}")
+
+
+def _grown(run: Findings) -> str:
+    """Compare with random weights, where labels were looked at before training and after."""
+    known = [(epoch.epoch, epoch.values["knn"]) for epoch in run.health if "knn" in epoch.values]
+    if len(known) < 2 or known[0][0] != 0:
+        return ""
+    before, after = (percent(value) for _, value in (known[0], known[-1]))
+    return f" By kNN on a few labels it went from {before} with random weights to {after}."
 
 
 def _compared(material: Material, found: list[tuple[int, Probe]]) -> Html:
@@ -114,7 +124,7 @@ def tiles(run: Findings, material: Material) -> Html:
         found.append((f"{run.steps:,.0f}", "steps", seen))
     if "encoder" in run.weights:
         count = run.weights["encoder"][0]
-        found.append((f"{count / 1e6:.2f} M", "numbers in the encoder", ""))
+        found.append((f"{count / 1e6:.2f} M", "parameters of the encoder", ""))
     return el("dl", {"class": "tiles"}, *(_tile(*one) for one in found))
 
 

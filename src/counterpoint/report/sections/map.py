@@ -126,6 +126,7 @@ def _data(material: Material, sample: Sample) -> dict[str, object]:
     return {
         "names": [] if labels is None else [sample.name(n) for n in range(_count(labels))],
         "labels": [] if labels is None else labels.tolist(),
+        "files": [name for n in range(len(sample.pictures)) if (name := sample.file(n))],
         "runs": runs,
     }
 

@@ -48,8 +48,9 @@ def _words(material: Material, sample: Sample) -> Html:
 
 def _query(material: Material, sample: Sample, number: int) -> Html:
     label = None if sample.labels is None else sample.name(int(sample.labels[number]))
-    alt = f"looked up: {label}" if label else f"looked up: image {number}"
-    words = el("figcaption", {}, label) if label else None
+    file = sample.file(number)
+    alt = f"looked up: {label or file or f'image {number}'}"
+    words = el("figcaption", {}, label, _file(file)) if label or file else None
     query = el("figure", {"class": "thumb query"}, _image(sample, number, alt), words)
     rows = [_row(material, sample, seen, place, number) for place, seen in enumerate(material.seen)]
     return el("div", {"class": "query-row"}, query, el("div", {"class": "answers"}, *rows))
@@ -63,8 +64,9 @@ def _row(material: Material, sample: Sample, seen: Seen, place: int, number: int
 
 def _neighbour(sample: Sample, query: int, other: int, cosine: float) -> Html:
     near = f"{cosine:.2f}"
+    file = sample.file(other)
     if sample.labels is None:
-        words = el("figcaption", {}, near)
+        words = el("figcaption", {}, near, _file(file))
         return el("figure", {"class": "thumb"}, _image(sample, other, f"cosine {near}"), words)
     label = sample.name(int(sample.labels[other]))
     same = bool(sample.labels[other] == sample.labels[query])
@@ -75,8 +77,14 @@ def _neighbour(sample: Sample, query: int, other: int, cosine: float) -> Html:
         {"class": f"thumb {'agree' if same else 'differ'}"},
         _image(sample, other, alt),
         sign,
-        el("figcaption", {}, label),
+        el("figcaption", {}, label, _file(file)),
     )
+
+
+def _file(name: str) -> Html | None:
+    """Write a file's own name; its folder too where a pointer rests on it."""
+    own = name.rpartition("/")[2]
+    return el("small", {"class": "file", "title": name}, own) if name else None
 
 
 def _image(sample: Sample, number: int, alt: str) -> Html:

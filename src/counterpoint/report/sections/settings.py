@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, scrolled
-from counterpoint.report.repeat import repeat
+from counterpoint.report.repeat import images_of, repeat
 from counterpoint.report.sections.parts import compare_table
 from counterpoint.report.words import NONE, THIN, duration, listed
+from counterpoint.training.start import epochs_words
 
 Facts = Mapping[str, str]
+FIRST = 4  # of a list of facts that is folded, to say what is in it
 
 
 def settings(material: Material) -> Section | None:
@@ -42,7 +44,9 @@ def _facts(
     if not names:
         return None
     if not material.several:
-        return Section(key, title, _list(found[0]))
+        summary = el("summary", {}, f"{len(names)} entries: {', '.join(names[:FIRST])}, ...")
+        closed = el("details", {}, summary, _list(found[0]))
+        return Section(key, title, closed if len(names) > FIRST else _list(found[0]))
     changed = [name for name in names if len({facts.get(name) for facts in found}) > 1]
     heads = [
         el("th", {"scope": "col"}, material.badge(place), run.folder)
@@ -67,7 +71,12 @@ def _list(facts: Facts) -> Html:
 
 
 def _training(run: Findings) -> Facts:
-    return {key.replace("_", " "): _plain(value) for key, value in run.training.items()}
+    facts = {key.replace("_", " "): _plain(value) for key, value in run.training.items()}
+    images, batch = images_of(run.data), run.training.get("batch")
+    whole = images // batch if images and isinstance(batch, int) and batch > 0 else 0
+    if "epochs" in facts and run.steps is not None and whole:  # --steps replaces them
+        facts["epochs"] = epochs_words(run.steps / whole).partition(" epoch")[0]
+    return facts
 
 
 def _costs(run: Findings) -> Facts:
@@ -77,7 +86,7 @@ def _costs(run: Findings) -> Facts:
         if "batch" in run.training:
             facts["images seen"] = f"{run.steps * run.training['batch']:,.0f}"
     for name, (count, size) in run.weights.items():
-        facts[f"weights of the {name}"] = f"{count:,} numbers, {size / 1e6:.1f}{THIN}MB"
+        facts[f"weights of the {name}"] = f"{count:,} parameters, {size / 1e6:.1f}{THIN}MB"
     found = run.evaluation
     if found is not None:
         if found.seconds is not None:

@@ -64,7 +64,7 @@ def resnet(name: str, scale: Scale) -> Encoder:
     """Give a ResNet; at the small scale a thin one, whose stem pools.
 
     >>> resnet("resnet50", "small")
-    ThinResNet(name='resnet50', width=8, stem='imagenet')
+    ThinResNet(name='resnet50', width=8, stem='imagenet', stem_width=None, zero_init=True)
     """
     if scale == "small":
         return ThinResNet(name=name, width=THIN[name], stem="imagenet")

@@ -6,7 +6,7 @@ from counterpoint.study.studies.scales import SEEDS, TYPES, WIDE, Scale, resnet,
 from counterpoint.study.trial import Trial, seeds
 
 METHODS = {
-    "paper": {"AMDIM": "amdim-paper", "CPC": "cpc-paper", "YADIM": "yadim"},
+    "paper": {"AMDIM": "amdim-released", "CPC": "cpc-paper", "YADIM": "yadim"},
     "small": {"AMDIM": "amdim-small", "CPC": "cpc-small", "YADIM": "yadim-small"},
 }
 RELEASED = "counterpoint/study/studies/as_released.py"

@@ -7,7 +7,7 @@ from counterpoint.study.studies.scales import SEEDS, WIDE, Scale, text, trial
 from counterpoint.study.trial import Trial, seeds
 
 METHODS = {
-    "paper": {"AMDIM": "amdim-paper", "YADIM": "yadim"},
+    "paper": {"AMDIM": "amdim-released", "YADIM": "yadim"},
     "small": {"AMDIM": "amdim-small", "YADIM": "yadim-small"},
 }
 

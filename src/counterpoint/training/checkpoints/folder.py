@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,13 @@ from counterpoint.training.checkpoints.leftovers import put_back, tidy
 from counterpoint.training.checkpoints.manifest import PLAIN
 from counterpoint.training.checkpoints.naming import name_of, step_of
 from counterpoint.training.checkpoints.saving import write
-from counterpoint.training.checkpoints.validity import MOST, looks_whole, problem, read
+from counterpoint.training.checkpoints.validity import (
+    MOST,
+    described,
+    looks_whole,
+    problem,
+    read,
+)
 from counterpoint.training.checkpoints.writing import discard, make_folder, only_writer
 
 
@@ -67,25 +74,44 @@ class Checkpoints:
 
     def newest(self) -> Path | None:
         """Find the newest checkpoint that is whole, and say on stderr which ones are not."""
+        return self._newest(_whole)[0]
+
+    def newest_described(self) -> tuple[Path | None, dict[str, Any]]:
+        """Find the newest whose small files are whole, and what they say; tensors are not read."""
+        return self._newest(described)
+
+    def newest_state(self) -> tuple[Path | None, dict[str, Any]]:
+        """Read the newest checkpoint that is whole; each is hashed once, while it is read."""
+        return self._newest(read)
+
+    def _newest(self, use: Callable[[Path], dict[str, Any]]) -> tuple[Path | None, dict[str, Any]]:
         put_back(self.folder)
         skipped: list[tuple[str, str]] = []
-        found = None
+        found: Path | None = None
+        state: dict[str, Any] = {}
         for step in self._steps():
             path = self.folder / name_of(step)
-            why = problem(path)
-            if why is None:
-                found = path
+            try:
+                state, found = use(path), path
                 break
-            skipped.append((path.name, why))
+            except CheckpointError as error:
+                skipped.append((path.name, str(error)))  # the error holds on to what was read
         then = f"going on from {found.name}" if found else "there is no other that is whole"
         for name, why in skipped:
             sys.stderr.write(f"checkpoint: {name} is damaged ({why}); {then}\n")
-        return found
+        return found, state
+
+    def describe(self, path: Path) -> dict[str, Any]:
+        """Read what a checkpoint says besides its tensors, which are empty."""
+        return self._used(described, path)
 
     def load(self, path: Path) -> dict[str, Any]:
         """Read a checkpoint after checking every byte of it."""
+        return self._used(read, path)
+
+    def _used(self, use: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
         try:
-            return read(path)
+            return use(path)
         except CheckpointError as error:
             why = str(error)  # the error itself holds on to all that was read
         raise CheckpointError(
@@ -125,3 +151,10 @@ class Checkpoints:
                 if other != step and looks_whole(self.folder / name_of(other)):
                     return f"{name_of(other)} is kept"
         return "no other checkpoint is whole"
+
+
+def _whole(path: Path) -> dict[str, Any]:
+    why = problem(path)
+    if why is not None:
+        raise CheckpointError(why)
+    return {}

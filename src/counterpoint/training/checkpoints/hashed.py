@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from counterpoint.pulse import beat
 from counterpoint.training.checkpoints.errors import CheckpointError, named
 
 CHUNK = 4 << 20
@@ -31,6 +32,7 @@ class HashedFile:
                 raise CheckpointError(f"{self.name}: ends early")
             self._hash.update(room[done : done + count])
             done += count
+            beat()
 
     def take(self, count: int) -> bytes:
         """Read the next bytes."""

@@ -1,25 +1,32 @@
 """Our checkpoints in place of Lightning's, which are pickles and may be torn."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import torch.distributed as dist
 from lightning.fabric.plugins import CheckpointIO
 
 from counterpoint.training.checkpoints.errors import CheckpointError, named
 from counterpoint.training.checkpoints.folder import Checkpoints
-from counterpoint.training.checkpoints.naming import step_of
+from counterpoint.training.checkpoints.naming import name_of, step_of
 from counterpoint.training.checkpoints.writing import discard
+
+NONE = -1  # in place of a step
 
 
 class SafeCheckpointIO(CheckpointIO):
     """Save and load `folder/step-00000120` for a Trainer: `plugins=[SafeCheckpointIO()]`.
 
     Lightning calls it on rank 0 only when it saves. Tensors are loaded to the CPU; Lightning
-    copies them to where they belong.
+    copies them to where they belong. A folder of checkpoints in place of one is the newest in it
+    that is whole: rank 0 finds it, by reading it, and `told` gives its step to the other ranks.
     """
 
     def __init__(self, *, keep: int = 2) -> None:
         self.keep = keep
+        self.told: Callable[[int], int] = int
 
     def save_checkpoint(
         self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
@@ -35,7 +42,24 @@ class SafeCheckpointIO(CheckpointIO):
         map_location: Any = None,  # noqa: ARG002 (Lightning's signature)
         weights_only: bool | None = None,  # noqa: ARG002, FBT001
     ) -> dict[str, Any]:
-        return Checkpoints(Path(path).parent, self.keep).load(Path(path))
+        path = Path(path)
+        if step_of(path.name) is not None:
+            return Checkpoints(path.parent, self.keep).load(path)
+        return self._load_newest(Checkpoints(path, self.keep))
+
+    def _load_newest(self, checkpoints: Checkpoints) -> dict[str, Any]:
+        first = not dist.is_initialized() or dist.get_rank() == 0
+        found, state = checkpoints.newest_state() if first else (None, {})
+        step = self.told(NONE if found is None else int(step_of(found.name) or 0))
+        if step == NONE:
+            raise CheckpointError(
+                f"checkpoint: none in {checkpoints.folder} is whole; give another --out to begin "
+                "a new run"
+            )
+        if first:
+            sys.stderr.write(f"resume  going on from {name_of(step)}\n")
+            return state
+        return checkpoints.load(checkpoints.folder / name_of(step))
 
     def remove_checkpoint(self, path: str | Path) -> None:
         _step(Path(path))

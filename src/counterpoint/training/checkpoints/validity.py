@@ -54,6 +54,15 @@ def read(path: Path) -> dict[str, Any]:
     return decode(tensors, plain)
 
 
+def described(path: Path) -> dict[str, Any]:
+    """Read what a state says besides its tensors, which are empty: only small files are hashed."""
+    with opened_folder(path) as folder:
+        manifest = _manifest(path, folder)
+        plain = _plain(folder, manifest.plain)
+        with _tensor_file(folder, manifest.tensors) as (_, found):
+            return decode({entry.name: _NOTHING for entry in found}, plain)
+
+
 def looks_whole(path: Path) -> bool:
     """Whether the manifest can be read and the files have their lengths; nothing is hashed."""
     try:

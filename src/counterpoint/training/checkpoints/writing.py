@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from counterpoint.pulse import beat
 from counterpoint.training.checkpoints.errors import CheckpointError
 from counterpoint.training.checkpoints.hashed import CHUNK
 from counterpoint.training.checkpoints.manifest import Stored
@@ -16,12 +17,13 @@ from counterpoint.training.checkpoints.naming import hidden
 FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 LOCK = ".lock"
+AT_ONCE = 1 << 28  # bytes that are synced together: the watchdog sees that a slow disk moves
 
 
 def write_file(name: str, folder: int, pieces: Iterable[bytes | memoryview]) -> Stored:
     """Write a new file to the disk itself, and give its length and hash."""
     descriptor = os.open(name, FRESH, 0o600, dir_fd=folder)
-    digest, size = hashlib.sha256(), 0
+    digest, size, synced = hashlib.sha256(), 0, 0
     try:
         for piece in pieces:
             view = memoryview(piece)
@@ -29,6 +31,10 @@ def write_file(name: str, folder: int, pieces: Iterable[bytes | memoryview]) -> 
             size += len(view)
             while view:  # a write may take less than it was given
                 view = view[os.write(descriptor, view[:CHUNK]) :]
+                beat()
+            if size - synced >= AT_ONCE:
+                os.fsync(descriptor)
+                synced = size
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -1,0 +1,43 @@
+"""Where a model is evaluated: on an accelerator if there is one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+
+def best_device() -> torch.device:
+    """Give the accelerator of this machine, or the CPU."""
+    if torch.accelerator.is_available():
+        found = torch.accelerator.current_accelerator()
+        assert found is not None
+        return found
+    return torch.device("cpu")
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Say where a model is; one without weights is on the CPU.
+
+    >>> device_of(nn.Identity())
+    device(type='cpu')
+    """
+    return next((p.device for p in model.parameters()), torch.device("cpu"))
+
+
+@contextmanager
+def placed(model: nn.Module, asked: str | torch.device | None) -> Iterator[None]:
+    """Move a model to a device for a while; None is an accelerator, or where the model is.
+
+    >>> with placed(nn.Linear(2, 2), "cpu"):
+    ...     pass
+    """
+    before = device_of(model)
+    wanted = torch.device(asked) if asked is not None else before
+    if asked is None and before.type == "cpu":
+        wanted = best_device()
+    model.to(wanted)
+    try:
+        yield
+    finally:
+        model.to(before)

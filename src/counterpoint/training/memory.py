@@ -1,0 +1,65 @@
+"""How much memory a run will take, counted on the meta device."""
+
+import copy
+import os
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+from counterpoint.framework import Model
+from counterpoint.framework.records import View
+from counterpoint.framework.training import Training
+
+Built = TypeVar("Built")
+
+
+def memory_parts(model: Model, training: Training, *, ranks: int) -> tuple[int, int]:
+    """Estimate the bytes of a rank: of weights, gradients and states, and of activations."""
+    weights = sum(p.numel() for p in model.parameters()) * 4
+    views = len(model.views.shapes) * training.micro_batch // ranks
+    return weights * (2 + training.states), views * activation_numbers(model) * 4
+
+
+def memory_there() -> int:
+    """Give the bytes of the first GPU, or of this machine."""
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_properties(0).total_memory
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def activation_numbers(model: Model) -> int:
+    """Count the numbers that the encoder keeps for one view: the output of every layer."""
+    assert isinstance(model.encoder, nn.Module)
+    seen = shadow(model.encoder)
+    counted = 0
+
+    def count(_module: object, _inputs: object, output: object) -> None:
+        nonlocal counted
+        if isinstance(output, torch.Tensor):
+            counted += output.numel()
+
+    hooks = [m.register_forward_hook(count) for m in seen.modules() if not list(m.children())]
+    seen(blank_views(model, images=2))
+    for hook in hooks:
+        hook.remove()
+    return counted // (2 * len(model.views.shapes))
+
+
+def blank_views(model: Model, *, images: int) -> tuple[View, ...]:
+    """Make views on the meta device, as narrow or wide as the weights are."""
+    width = next((p.dtype for p in model.parameters()), torch.float32)
+    shapes = model.views.shapes
+    return tuple(torch.empty(images, *shape, device="meta", dtype=width) for shape in shapes)
+
+
+def shadow(part: Built) -> Built:
+    """Copy a part to the meta device; its weights, its queue or its bank are not copied first."""
+    if not isinstance(part, nn.Module):
+        return copy.deepcopy(part)
+    memo: dict[int, object] = {
+        id(p): nn.Parameter(torch.empty_like(p, device="meta"), requires_grad=p.requires_grad)
+        for p in part.parameters()
+    }
+    memo |= {id(b): torch.empty_like(b, device="meta") for b in part.buffers()}
+    return copy.deepcopy(part, memo)

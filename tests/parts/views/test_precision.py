@@ -1,0 +1,103 @@
+"""Views are fp32, bit by bit, whatever precision is asked for around them."""
+
+import io
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+import torch
+from rich.console import Console
+
+from counterpoint import NarrowResNet, Source, Training, pretrain, simclr
+from counterpoint.framework import Draw
+from counterpoint.parts.views import MultiView, Pipeline, RandomResizedCrop, pipelines
+
+NAMES = ("simclr", "moco", "byol", "amdim", "cpc", "yadim", "cmc")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A picture that needs no decoding."""
+
+    pixels: torch.Tensor
+
+    @property
+    def height(self):
+        return self.pixels.shape[-2]
+
+    @property
+    def width(self):
+        return self.pixels.shape[-1]
+
+    def decode(self, _scale):
+        return self.pixels
+
+
+@contextmanager
+def coarse_products():
+    """What Lightning suggests on a GPU; CPUs with bf16 units follow it too."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+PRECISIONS = {
+    "autocast": lambda: torch.autocast("cpu", torch.bfloat16),
+    "coarse products": coarse_products,
+}
+
+
+def without_numba(monkeypatch):
+    for module in ("colour", "blur"):
+        monkeypatch.setattr(f"counterpoint.parts.views.{module}.compiled_for", lambda _: None)
+
+
+def every_view(built, images):
+    """What training, files and evaluation see."""
+    draw = Draw(3, 1, torch.arange(len(images)))
+    pictures = [Decoded(image) for image in images]
+    cuts, quiet = built.cut(pictures, draw), built.evaluation
+    views = built(images, draw) + built.finish(cuts, draw) + quiet(images, draw)
+    return cuts + views + quiet.finish(quiet.cut(pictures, draw), draw)
+
+
+@pytest.mark.parametrize("eager", [False, True])
+@pytest.mark.parametrize("size", [32, 64])
+@pytest.mark.parametrize("name", [*NAMES, "multi-crop"])
+def test_views_are_fp32_under_any_precision(name, size, eager, cifar, monkeypatch):
+    """Under bf16 autocast, and with products in bf16; at 64 pixels with blur."""
+    if eager:
+        without_numba(monkeypatch)
+    large, small = (Pipeline((RandomResizedCrop(side),)) for side in (size, size // 2))
+    views = MultiView((large, small)) if name == "multi-crop" else getattr(pipelines, name)(size)
+    images = torch.nn.functional.interpolate(cifar.train.images[:12], (size, size))
+    built = views.build((3, size, size))
+    expected = every_view(built, images)
+    for precision, around in PRECISIONS.items():
+        with around():
+            seen = every_view(built, images)
+            still = torch.get_float32_matmul_precision(), torch.is_autocast_enabled("cpu")
+        assert still == (("highest", True) if precision == "autocast" else ("medium", False))
+        for one, other in zip(seen, expected, strict=True):
+            assert one.dtype == other.dtype
+            assert torch.equal(one, other), precision
+
+
+def test_a_run_in_bf16_blurs_without_numba(tmp_path, monkeypatch):
+    without_numba(monkeypatch)
+    pixels = torch.randint(256, (32, 3, 64, 64), dtype=torch.uint8)
+    training = Training(batch=16, precision="bf16-mixed", optimiser="adam", lr=1e-3)
+    pretrain(
+        simclr(NarrowResNet(), size=64),
+        Source("noise", pixels),
+        out=tmp_path / "run",
+        training=training,
+        steps=1,
+        health=False,
+        accelerator="cpu",
+        console=Console(file=io.StringIO()),
+    )
+    assert (tmp_path / "run" / "run.json").is_file()
