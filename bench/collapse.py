@@ -23,7 +23,7 @@ from bench.collapse_cases import BATCH, EPOCHS, FINE, IMAGES, SEED, UNCALLED, Ca
 from counterpoint.data import Source, open_data
 from counterpoint.evaluation.health import Signs, verdict
 from counterpoint.run import versions
-from counterpoint.training.health import HealthWatch
+from counterpoint.training.callbacks.health_watch import HealthWatch
 from counterpoint.training.pretrainer import Pretrainer
 
 

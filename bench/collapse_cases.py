@@ -9,7 +9,7 @@ from torch import nn
 
 from counterpoint.data import Source
 from counterpoint.framework import Method, Model
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods import METHODS, SEVEN, training_of
 from counterpoint.parts.encoders import AMDIMEncoder, CPCResNet, NarrowResNet
 from counterpoint.parts.losses import Regression

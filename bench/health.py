@@ -20,7 +20,7 @@ from bench.report import Bar, finish
 from bench.step import Clock
 from counterpoint.data import open_data
 from counterpoint.methods import METHODS, SEVEN, training_of
-from counterpoint.training.health import HealthWatch
+from counterpoint.training.callbacks.health_watch import HealthWatch
 from counterpoint.training.pretrainer import Pretrainer
 
 STEPS, EVERY = 12, 4

@@ -18,10 +18,10 @@ from counterpoint.data import Splits, open_data
 from counterpoint.evaluation import Representation
 from counterpoint.evaluation.knn import knn
 from counterpoint.framework.model import Model
-from counterpoint.methods import named, training_of
+from counterpoint.methods import method_named, training_of
 from counterpoint.pretraining import pretrain
 from counterpoint.run import versions
-from counterpoint.training.metrics import EVERY
+from counterpoint.training.callbacks.metrics import EVERY
 
 K = 20
 
@@ -45,7 +45,7 @@ def main() -> None:
     splits = open_data(Path(os.environ["COUNTERPOINT_DATA"]) / "cifar10")
     training = training_of(given.method)
     torch.manual_seed(training.seed)
-    random = named(given.method, size=32).build(image=(3, 32, 32))
+    random = method_named(given.method, size=32).build(image=(3, 32, 32))
     scale = {"bank": given.bank, "queries": given.queries}
     before = accuracy(random, splits, **scale)
     folder = Path("runs") / given.method

@@ -25,7 +25,7 @@ from bench.step import Clock
 from counterpoint.data import Source, Splits, cifar10
 from counterpoint.evaluation import Representation, evaluate
 from counterpoint.framework import Method, Model
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods import METHODS, training_of
 from counterpoint.parts.encoders import NarrowResNet, ResNet
 from counterpoint.pretraining import pretrain

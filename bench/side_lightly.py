@@ -21,7 +21,7 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.parts.views.pipelines import CIFAR10
 from counterpoint.training.optimisers import optimiser, rate
 

@@ -17,13 +17,13 @@ import torch
 from bench.report import Bar, finish
 from counterpoint.data import Batches, Source
 from counterpoint.framework import Draw, contrast
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
-from counterpoint.training.metrics import MetricRows
+from counterpoint.training.callbacks.metrics import MetricRows
+from counterpoint.training.callbacks.progress_lines import ProgressLines
 from counterpoint.training.optimisers import optimiser, rate
 from counterpoint.training.pretrainer import Pretrainer
-from counterpoint.training.progress import ProgressLines
 
 STEPS, ROUNDS = 10, 7
 TRAINING = Training(batch=128)

@@ -94,7 +94,7 @@ def views(size: int) -> dict[str, float]:
         input_size=size, cj_strength=0.5 if small else 1.0, gaussian_blur=0.0 if small else 0.5
     )
     kornia = kornia_views(size)
-    built = pipelines.simclr(size).build(tuple(batch.shape[1:]))
+    built = pipelines.simclr_views(size).build(tuple(batch.shape[1:]))
     draw = Draw(0, 0, torch.arange(len(batch)))
 
     def ours() -> int:
@@ -132,7 +132,7 @@ def files() -> dict[str, float]:
     encoded = [path.read_bytes() for path in found.paths]
     index = torch.arange(len(found))
     one = Pipeline((RandomResizedCrop(128), HorizontalFlip()), views=1).build((3, 128, 128))
-    two = pipelines.simclr(128).build((3, 128, 128))
+    two = pipelines.simclr_views(128).build((3, 128, 128))
     draws = np.random.default_rng(0)
 
     def bare() -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from counterpoint.data import Source, Splits, open_data
     from counterpoint.framework import Comparison, Method, Model, PartError, contrast
-    from counterpoint.framework.training import Training
+    from counterpoint.framework.settings import Training
     from counterpoint.methods import (
         METHODS,
         amdim,
@@ -91,7 +91,7 @@ _HOMES = {
     "counterpoint.parts.views": ("ChannelSplit", "MultiView", "Pipeline"),
     "counterpoint.pretraining": ("pretrain",),
     "counterpoint.run": ("Run",),
-    "counterpoint.framework.training": ("Training",),
+    "counterpoint.framework.settings": ("Training",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

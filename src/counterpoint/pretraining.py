@@ -17,19 +17,19 @@ from torch import nn
 from counterpoint.data import Files, Source, Splits, fingerprint, image_shape, open_data, view_side
 from counterpoint.framework import Method, Model
 from counterpoint.framework.momentum import compiled
-from counterpoint.framework.training import Training, fitting_batch
-from counterpoint.methods import RECIPES, named, training_of
+from counterpoint.framework.settings import Training, fitting_batch
+from counterpoint.methods import RECIPES, method_named, training_of
 from counterpoint.methods.recognising import recipe_words
 from counterpoint.parts.extraction import Bank
 from counterpoint.run import Run, save, steps_done
-from counterpoint.training.notice import Notice, Stopped
+from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
-from counterpoint.training.resuming import start_from
+from counterpoint.training.resume import start_from
 from counterpoint.training.run_lock import only_run
-from counterpoint.training.start import start_table
-from counterpoint.training.trainer import fit, trainer_for
-from counterpoint.training.watchers import callbacks
+from counterpoint.training.signals import Notice, Stopped
+from counterpoint.training.summary import start_table
+from counterpoint.training.trainer import run_trainer, trainer_for
 
 Data = str | Path | Source | Files | Splits
 
@@ -77,7 +77,7 @@ def pretrain(
     source = _unlabelled(data)
     image = image_shape(source, size=size)
     side = view_side(source, size=size)
-    method = named(method, size=side) if isinstance(method, str) else method
+    method = method_named(method, size=side) if isinstance(method, str) else method
     training = training or training_of(method)
     training = training if epochs is None else replace(training, epochs=epochs)
     method = _banked(method, len(source))
@@ -94,7 +94,7 @@ def pretrain(
         model.load_state_dict(load_file(folder / "model.safetensors"))
         return Run(folder, method, model, image, training)
     with ExitStack() as held, Notice() as notice:
-        watching = callbacks(
+        watching = standard_callbacks(
             source,
             folder,
             notice,
@@ -123,7 +123,7 @@ def pretrain(
             workers=_workers(source, workers),
             identity=identity,
         )
-        stopped = fit(runner, module, start)
+        stopped = run_trainer(runner, module, start)
         run = Run(folder, method, model, image, training)
         if runner.is_global_zero:
             save(run, source=repr(source), steps=runner.global_step)

@@ -2,7 +2,7 @@
 
 A thread that beats says that a process lives. What a run needs to know is that it moves: so
 whatever does a bounded piece of work calls `beat` when it is done (a picture, a batch, a
-megabyte), and the watchdog of training (`training/heartbeat.py`) asks for the count. A callback of
+megabyte), and the watchdog of training (`training/watchdog/`) asks for the count. A callback of
 your own that works for minutes between two steps should call it too.
 
 >>> before = sign()

@@ -17,10 +17,10 @@ from counterpoint.data.tensor_file import write_tensors
 from counterpoint.evaluation import Representation, Result, evaluate
 from counterpoint.evaluation.kept import kept_embeddings
 from counterpoint.evaluation.labels import refuse_unlabelled
-from counterpoint.evaluation.placing import placed
+from counterpoint.evaluation.placing import on_device
 from counterpoint.evaluation.representation import pixels
 from counterpoint.framework import Method, Model
-from counterpoint.framework.training import Training, upgraded
+from counterpoint.framework.settings import Training, upgraded
 from counterpoint.methods import read_method
 
 
@@ -61,7 +61,7 @@ class Run:
         `device` is an accelerator if there is one; `workers` read files, one per core.
         """
         given = images if isinstance(images, Tensor) else pixels(images)
-        with placed(self.model, device):
+        with on_device(self.model, device):
             return self.representation(given, workers=workers)
 
     def evaluate(
@@ -87,7 +87,7 @@ class Run:
         splits = (data if isinstance(data, Splits) else open_data(data)).for_probes()
         refuse_unlabelled(splits)
         representation = Representation(self.model, map)
-        with placed(self.model, device):
+        with on_device(self.model, device):
             result = evaluate(
                 representation,
                 splits,

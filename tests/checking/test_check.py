@@ -8,7 +8,7 @@ import torch
 
 from counterpoint.checking import check
 from counterpoint.checking.checks import _reached
-from counterpoint.methods import METHODS, SEVEN, named, read_method, simclr
+from counterpoint.methods import METHODS, SEVEN, method_named, read_method, simclr
 from counterpoint.parts.encoders import Timm
 from counterpoint.parts.own import own_parts
 
@@ -84,4 +84,4 @@ def test_all_seven_side_by_side():
     assert done.returncode == 0
     for name in SEVEN:
         assert name in done.stdout
-        assert named(name, size=32)
+        assert method_named(name, size=32)

@@ -6,9 +6,9 @@ import torch
 from accelerator import pretend
 from counterpoint import NarrowResNet
 from counterpoint.checking import check, checks
-from counterpoint.checking.checks import Verdict
+from counterpoint.checking.checks import CheckResult
 from counterpoint.data import Source
-from counterpoint.doctor.trial import tried
+from counterpoint.doctor.speed import measure_speed
 from counterpoint.evaluation.placing import device_of
 from counterpoint.methods import METHODS, SEVEN, training_of
 
@@ -20,7 +20,9 @@ NAMES = [pytest.param(name, marks=() if name in QUICK else pytest.mark.full) for
 @pytest.mark.parametrize("name", NAMES)
 def test_check_runs_on_it(name, monkeypatch):
     """All but the comparison of one process with two, which is made on the CPU."""
-    monkeypatch.setattr(checks, "_ranks", lambda *_: Verdict("one process and two", "", well=True))
+    monkeypatch.setattr(
+        checks, "_ranks", lambda *_: CheckResult("one process and two", "", well=True)
+    )
     monkeypatch.setattr(checks, "STEPS", 12)
     method = METHODS[f"{name}-small"](SMALL, size=32)
     with pretend() as seen:
@@ -33,12 +35,12 @@ def test_check_runs_on_it(name, monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_trial_of_the_doctor_runs_on_it(name, monkeypatch):
-    monkeypatch.setattr("counterpoint.doctor.trial.SECONDS", 0.0)
-    monkeypatch.setattr("counterpoint.doctor.trial.FEW", 8)
-    monkeypatch.setattr("counterpoint.doctor.trial.LEAST", 8)
+    monkeypatch.setattr("counterpoint.doctor.speed.SECONDS", 0.0)
+    monkeypatch.setattr("counterpoint.doctor.speed.FEW", 8)
+    monkeypatch.setattr("counterpoint.doctor.speed.LEAST", 8)
     images = torch.randint(256, (64, 3, 32, 32), dtype=torch.uint8)
     model = METHODS[f"{name}-small"](SMALL, size=32).build(image=(3, 32, 32))
     with pretend():
-        trial = tried(model, Source("noise", images), training_of(f"{name}-small"))
+        trial = measure_speed(model, Source("noise", images), training_of(f"{name}-small"))
         assert device_of(model).type == "pretend"
     assert trial.steps >= 2

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from counterpoint.data import Source, fingerprint, open_data
-from counterpoint.data import arrays as arrays_module
+from counterpoint.data.layouts import arrays as arrays_module
 from counterpoint.framework import Draw
 from counterpoint.parts.views import pipelines
 
@@ -32,7 +32,7 @@ def test_channels_last_and_channels_first(tmp_path, photos, large, monkeypatch):
     assert repr(one) == "photos train: 30 images, 3 x 20 x 24, no labels"
     assert torch.equal(one.images, torch.from_numpy(first))
     assert fingerprint(one) == fingerprint(other)
-    views, draw = pipelines.simclr(16).build((3, 20, 24)), Draw(0, 0, torch.arange(30))
+    views, draw = pipelines.simclr_views(16).build((3, 20, 24)), Draw(0, 0, torch.arange(30))
     for a, b in zip(views(one.images, draw), views(other.images, draw), strict=True):
         assert torch.equal(a, b)
 

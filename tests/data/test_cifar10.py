@@ -6,7 +6,7 @@ import torch
 
 from counterpoint.data import Batches, Source, cifar10
 from counterpoint.data.cache import cached
-from counterpoint.data.cifar10 import read_parquet
+from counterpoint.data.layouts.cifar10 import read_parquet
 
 
 def test_the_papers_split(cifar):

@@ -9,7 +9,7 @@ from counterpoint.data import Batches, open_data
 from counterpoint.data.order import Order
 from counterpoint.data.quarantine import KINDS
 from counterpoint.doctor import examined
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.parts.views import pipelines
 from counterpoint.pretraining import pretrain
 from damaged import damaged
@@ -33,7 +33,7 @@ def test_two_in_a_hundred_of_4000(made):
 def test_exactly_the_broken_files_are_set_aside(made):
     """Every 50th file is broken: of the 400 test images a few, by name and by kind."""
     part = open_data(made.place).test
-    views = pipelines.simclr(32).build((3, 32, 32))
+    views = pipelines.simclr_views(32).build((3, 32, 32))
     batches = Batches(part, 100, 0, cut=views.cut)
     bad = {int(sample): KINDS[kind] for batch in batches for sample, kind in batch.bad.tolist()}
     found = {part.paths[s].relative_to(made.place).as_posix(): kind for s, kind in bad.items()}

@@ -19,11 +19,11 @@ from counterpoint.cli.parser import make_parser, spelled
 from counterpoint.data import Source, open_data
 from counterpoint.data.quarantine import Bad
 from counterpoint.doctor import duplicates as duplicates_module
-from counterpoint.doctor import examined, suggested, versions
+from counterpoint.doctor import examined, package_versions, suggested
 from counterpoint.doctor import packages as packages_module
 from counterpoint.doctor.duplicates import near, same
 from counterpoint.doctor.hashing import bits_apart, difference_hash
-from counterpoint.doctor.looking import look_at
+from counterpoint.doctor.inspection import look_at
 from counterpoint.doctor.suggestion import NIGHT, _free
 
 
@@ -150,13 +150,13 @@ def test_a_crowd_takes_no_quadratic_time(monkeypatch):
 
 
 def test_versions(monkeypatch):
-    found = {version.name: version for version in versions()}
+    found = {version.name: version for version in package_versions()}
     assert {"python", "torch", "torchvision", "lightning", "pillow"} <= found.keys()
     assert not [version for version in found.values() if version.wrong]
     monkeypatch.setattr(
         packages_module, "_installed", {"lightning": "2.6.2", "torch": "2.14.0"}.get
     )
-    wrong = {version.name: version.wrong for version in versions()}
+    wrong = {version.name: version.wrong for version in package_versions()}
     assert "malware" in wrong["lightning"]
     assert wrong["torchvision"] == wrong["pillow"] == "not installed"
     assert wrong["torch"] == ""
@@ -192,7 +192,7 @@ def test_what_pip_resolved_is_not_wrong(monkeypatch):
         (["torch==2.14.0"], "made for torch"),
     ):
         monkeypatch.setattr(packages_module.metadata, "requires", lambda _name, asked=asked: asked)
-        found = {version.name: version.wrong for version in versions()}
+        found = {version.name: version.wrong for version in package_versions()}
         assert found["torchvision"].startswith(wrong)
         assert bool(found["torchvision"]) == bool(wrong)
 

@@ -84,7 +84,7 @@ def assert_same(seen, expected):
 
 @pytest.fixture(scope="module")
 def views():
-    return pipelines.simclr(64).build((3, 64, 64))
+    return pipelines.simclr_views(64).build((3, 64, 64))
 
 
 @pytest.fixture(scope="module")
@@ -143,14 +143,14 @@ def test_after_a_restart_in_mid_epoch(views, some, expected):
 
 def test_images_in_memory_too(cifar):
     source = Source("some", cifar.train.images[:300])
-    views = pipelines.byol(32).build((3, 32, 32))
+    views = pipelines.byol_views(32).build((3, 32, 32))
     expected = epoch(views, source, batch=300)
     for settings in ({"batch": 7}, {"rank": 1, "ranks": 2}, {"start": 5}):
         assert_same(epoch(views, source, **settings), expected)
 
 
 def test_a_picture_is_decoded_once_for_all_views(some):
-    views = pipelines.byol(64).build((3, 64, 64))
+    views = pipelines.byol_views(64).build((3, 64, 64))
     counted = []
 
     class Counting:
@@ -173,7 +173,7 @@ def test_a_picture_is_decoded_once_for_all_views(some):
 
 def test_files_and_decoded_images_give_the_same_views(some):
     """The worker's cut and the batch's are one thing, where nothing is decoded smaller."""
-    views = pipelines.simclr(224).build((3, 224, 224))
+    views = pipelines.simclr_views(224).build((3, 224, 224))
     index = torch.tensor([3, 40])
     draw = Draw(0, 0, index)
     cuts = views.cut(some.pictures(index), draw)
@@ -186,7 +186,7 @@ def test_files_and_decoded_images_give_the_same_views(some):
 
 def test_reduced_decoding_moves_boxes_by_less_than_a_pixel(files):
     """Small views of large pictures: close to the views of the whole pictures."""
-    views = Pipeline((pipelines.simclr(32).stages[0], HorizontalFlip())).build((3, 32, 32))
+    views = Pipeline((pipelines.simclr_views(32).stages[0], HorizontalFlip())).build((3, 32, 32))
     index = torch.arange(0, len(files), 100)
     draw = Draw(0, 0, index)
     cuts = views.cut(files.pictures(index), draw)
@@ -201,7 +201,12 @@ def test_reduced_decoding_moves_boxes_by_less_than_a_pixel(files):
 
 
 def test_evaluation_of_pictures_of_any_size(some):
-    for make in (pipelines.simclr, pipelines.amdim, pipelines.cpc, pipelines.cmc):
+    for make in (
+        pipelines.simclr_views,
+        pipelines.amdim_views,
+        pipelines.cpc_views,
+        pipelines.cmc_views,
+    ):
         views = make(64).build((3, 64, 64)).evaluation
         index = torch.arange(5)
         draw = Draw(0, 0, index)

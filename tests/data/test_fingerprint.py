@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from counterpoint.data import difference, fingerprint, image_files, open_data
+from counterpoint.data import fingerprint, fingerprint_difference, image_files, open_data
 from counterpoint.data import identity as identity_module
 from data.bombs import photo
 
@@ -81,14 +81,14 @@ def test_an_edit_is_noticed_and_said(photos, edit, said):
     before = fingerprint(image_files(photos))
     other = copied(photos, "other")
     edit(other)
-    assert difference(before, fingerprint(image_files(other))) == said
-    assert difference(before, before) == ""
+    assert fingerprint_difference(before, fingerprint(image_files(other))) == said
+    assert fingerprint_difference(before, before) == ""
 
 
 def test_other_labels_are_noticed(photos):
     files = image_files(photos)
     known = fingerprint(files).rsplit("-", 1)[0]
-    assert difference(f"{known}-none", fingerprint(files)) == "the labels are others"
+    assert fingerprint_difference(f"{known}-none", fingerprint(files)) == "the labels are others"
 
 
 def test_content_is_looked_at_in_a_sample_of_many_files(photos, monkeypatch):
@@ -117,7 +117,7 @@ def test_parquet_too(tmp_path):
     parquet_file(tmp_path / "b/train-0.parquet", colour=1)
     before = fingerprint(open_data(tmp_path / "a").train)
     assert fingerprint(open_data(copied(tmp_path / "a", "copy")).train) == before
-    assert difference(before, fingerprint(open_data(tmp_path / "b").train))
+    assert fingerprint_difference(before, fingerprint(open_data(tmp_path / "b").train))
 
 
 def test_parquet_files_are_hashed_once_and_not_for_every_row(tmp_path, monkeypatch):

@@ -13,8 +13,8 @@ from counterpoint.data import indexing as indexing_module
 from counterpoint.data import listing as listing_module
 from counterpoint.data.files import Files
 from counterpoint.data.indexing import index_of, kept_index
-from counterpoint.data.listing import TICK, listed
-from counterpoint.framework.randomness import keyed_order
+from counterpoint.data.listing import TICK, list_images
+from counterpoint.framework.philox import keyed_order
 
 
 @pytest.fixture(autouse=True)
@@ -127,7 +127,7 @@ def test_a_folder_that_was_changed_just_now_is_read_when_another_change_would_sh
     """Two changes within a tick of the clock have one time: the second could go unnoticed."""
     for number in range(5):
         fill(root, f"{number}.jpg")
-        listed(root)
+        list_images(root)
         assert time.time_ns() - root.stat().st_mtime_ns >= TICK
 
 
@@ -259,7 +259,7 @@ def test_a_folder_that_may_not_be_read_is_noted(root, monkeypatch):
         return scan(path)
 
     monkeypatch.setattr(listing_module.os, "scandir", refusing)
-    assert listed(root).unreadable == [b"shut"]
+    assert list_images(root).unreadable == [b"shut"]
     files = image_files(root)
     assert names(files) == ["open/1.jpg"]
     assert kept_index(root).unreadable == ("shut",)

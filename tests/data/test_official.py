@@ -10,10 +10,10 @@ import torch
 from PIL import Image
 
 from counterpoint.data import Source, cifar10, fingerprint, imagenet, open_data, stl10
-from counterpoint.data.cifar10 import CLASSES, cifar10_binary
-from counterpoint.data.stl10 import Counts
+from counterpoint.data.layouts.cifar10 import CLASSES, cifar10_binary
+from counterpoint.data.layouts.stl10 import Counts
 from counterpoint.framework import Draw
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.parts.views import pipelines
 from counterpoint.pretraining import pretrain
 
@@ -58,7 +58,7 @@ def test_cifar10_binary(small):
 
 def test_the_binary_files_and_the_parquet_files_are_the_same_data(cifar, data, tmp_path):
     """All of CIFAR-10, written in the official layout: one fingerprint, so one split."""
-    from counterpoint.data.cifar10 import read_parquet
+    from counterpoint.data.layouts.cifar10 import read_parquet
 
     train, test = (read_parquet(data / "cifar10", split) for split in ("train", "test"))
     images, labels = (torch.cat(pair).numpy() for pair in zip(both(train), both(test), strict=True))
@@ -221,7 +221,7 @@ def test_views_of_mapped_images_are_those_of_images_in_memory(stl):
     mapped = stl10(folder, counts=COUNTS).train
     plain = Source("plain", images[:40].contiguous())
     assert fingerprint(mapped) == fingerprint(plain)
-    views = pipelines.simclr(64).build((3, 96, 96))
+    views = pipelines.simclr_views(64).build((3, 96, 96))
     index = torch.tensor([3, 17, 5])
     draw = Draw(0, 0, index)
     seen = (views(source.images[index], draw) for source in (mapped, plain))

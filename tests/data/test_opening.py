@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from counterpoint.data import Batches, Source, image_files, open_data, unopened
-from counterpoint.data.place import local
+from counterpoint.data.location import local
 from data.bombs import photo
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from counterpoint.data.order import Order
-from counterpoint.data.receipt import power_sums, receipt, whole
+from counterpoint.data.receipt import power_sums, receipt, whole_sums
 from counterpoint.framework.permutation import Permutation
 
 
@@ -106,11 +106,11 @@ def test_no_sample_twice_and_none_missing_in_ten_thousand_schedules():
 
 def test_closed_forms():
     for count in (1, 2, 10, 12_345):
-        assert torch.equal(whole(count), power_sums(torch.arange(count)))
+        assert torch.equal(whole_sums(count), power_sums(torch.arange(count)))
     big = 5_000_000_000  # by hand: n (n - 1) / 2, and its square modulo 2^64
     first = big * (big - 1) // 2
-    assert whole(big)[1] == first
-    assert int(whole(big)[3]) % 2**64 == first**2 % 2**64
+    assert whole_sums(big)[1] == first
+    assert int(whole_sums(big)[3]) % 2**64 == first**2 % 2**64
 
 
 def test_a_receipt_sees_what_is_missing_doubled_or_mixed_up():

@@ -18,7 +18,7 @@ from counterpoint.data import Files, Source, fingerprint, open_data
 from counterpoint.data import decoding as decoding_module
 from counterpoint.data import rows as rows_module
 from counterpoint.data.quarantine import Bad, substitute
-from counterpoint.framework.randomness import keyed_order
+from counterpoint.framework.philox import keyed_order
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """What is said while something takes its time."""
 
-from counterpoint.data import progress
+from counterpoint import progress
 
 
 class Stream:

@@ -17,7 +17,7 @@ def test_portions_of_any_size_give_the_same_cuts(tmp_path, monkeypatch):
         (tmp_path / f"{number}.png").write_bytes(photo("PNG", side=side))
     (tmp_path / "3.png").write_bytes(b"text")
     files, index = image_files(tmp_path), torch.arange(7)
-    views = pipelines.simclr(16).build((3, 16, 16))
+    views = pipelines.simclr_views(16).build((3, 16, 16))
     draw = Draw(0, 0, index)
     whole, bad = read_cuts(files, views.cut, draw)
     assert [(one.sample, one.kind) for one in bad] == [(3, "not an image")]
@@ -40,7 +40,7 @@ def test_portions_of_any_size_give_the_same_cuts(tmp_path, monkeypatch):
 def test_one_decoded_picture_at_a_time(tmp_path, monkeypatch):
     for number in range(5):
         (tmp_path / f"{number}.png").write_bytes(photo("PNG"))
-    views = pipelines.simclr(16).build((3, 16, 16))
+    views = pipelines.simclr_views(16).build((3, 16, 16))
     pictures = image_files(tmp_path).pictures(torch.arange(5))
     views.cut(pictures, Draw(0, 0, torch.arange(5)))
     assert [picture.opened for picture in pictures] == [[]] * 5  # nobody holds their pixels

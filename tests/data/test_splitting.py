@@ -7,7 +7,7 @@ import torch
 
 from counterpoint.data import splitting
 from counterpoint.framework.permutation import SORTED, Permutation, drawn
-from counterpoint.framework.randomness import keyed_order
+from counterpoint.framework.philox import keyed_order
 
 
 @pytest.mark.parametrize("count", [20, 1_490, 50_000])

@@ -10,7 +10,7 @@ from counterpoint.data import Source, open_data
 from counterpoint.data.quarantine import Bad
 from counterpoint.evaluation import Representation, evaluate
 from counterpoint.evaluation.health import probed
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.report.write import write_report
 from damaged import damaged
 

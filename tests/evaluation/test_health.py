@@ -12,21 +12,21 @@ from counterpoint.data import image_files
 from counterpoint.evaluation.health import (
     alignment,
     alpha_req,
-    chance,
     deviation,
+    guessing_top1,
     histogram,
     lidar,
-    measure,
     rankme,
     ridge,
     surprise,
     table,
+    take_look,
     top1,
     uniformity,
 )
 from counterpoint.framework import Draw, Scores
 from counterpoint.framework.records import NOBODY, only_positive
-from counterpoint.methods import SEVEN, cmc, moco_small, named, simclr_small
+from counterpoint.methods import SEVEN, cmc, method_named, moco_small, simclr_small
 from counterpoint.parts.batch_norm import GroupedBatchNorm
 from counterpoint.parts.encoders import NarrowResNet
 from reference import health as reference
@@ -141,7 +141,7 @@ def test_what_scores_say_equals_the_loops(seed, itself, clip):
     rows = [tuple([float(s) for s in role] for role in row) for row in rows]
     found = table(given)
     expected = reference.answered(rows)
-    for figure, value in zip((top1, chance, surprise), expected, strict=True):
+    for figure, value in zip((top1, guessing_top1, surprise), expected, strict=True):
         assert float(figure(found)) == pytest.approx(value, **CLOSE)
     for role, place in (("positive", 0), ("negative", 1)):
         values = [s for row in rows for s in row[place]]
@@ -162,7 +162,7 @@ def test_keys_are_nobodys_negatives_and_a_queue_is_everybodys():
     assert found.positive.tolist() == [[True, False, False, False], [False, True, False, False]]
     assert found.negative.tolist() == [[False, False, True, True]] * 2
     assert float(top1(found)) == 0.5  # 2 > 1.5, but 2 < 3; the other's key with 9 is not asked
-    assert float(chance(found)) == pytest.approx(1 / 3)
+    assert float(guessing_top1(found)) == pytest.approx(1 / 3)
 
 
 def test_scores_that_are_all_the_same_find_nothing():
@@ -174,7 +174,7 @@ def test_scores_that_are_all_the_same_find_nothing():
         )
     )
     assert float(top1(found)) == 0.0
-    assert float(chance(found)) == pytest.approx(0.2)
+    assert float(guessing_top1(found)) == pytest.approx(0.2)
     assert float(surprise(found)) == pytest.approx(1.0)
 
 
@@ -216,7 +216,7 @@ def images(count, seed=0):
 
 def model_of(name):
     torch.manual_seed(0)
-    return named(f"{name}-small", size=32).build(image=(3, 32, 32))
+    return method_named(f"{name}-small", size=32).build(image=(3, 32, 32))
 
 
 @pytest.mark.parametrize("name", SEVEN)
@@ -225,13 +225,13 @@ def test_a_look_works_for_every_method_and_changes_nothing(name):
     model.train()
     before, modes = copy.deepcopy(model.state_dict()), [m.training for m in model.modules()]
     random = torch.get_rng_state()
-    signs = measure(model, images(40), torch.arange(40) + 7)
+    signs = take_look(model, images(40), torch.arange(40) + 7)
     assert torch.equal(random, torch.get_rng_state())
     assert [m.training for m in model.modules()] == modes
     after = model.state_dict()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[key], after[key]) for key in before)
-    assert measure(model, images(40), torch.arange(40) + 7).to_dict() == signs.to_dict()
+    assert take_look(model, images(40), torch.arange(40) + 7).to_dict() == signs.to_dict()
     assert 1 <= signs.rankme <= min(signs.width, signs.images)
     assert 1 <= signs.lidar <= signs.width + 0.01
     assert 0 < signs.alignment < 4
@@ -244,7 +244,7 @@ def test_a_look_at_a_bank_changes_nothing():
     torch.manual_seed(0)
     model = cmc(TINY, samples=60).build(image=(3, 32, 32))
     before = copy.deepcopy(model.state_dict())
-    signs = measure(model, images(40), torch.arange(40))
+    signs = take_look(model, images(40), torch.arange(40))
     assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
     assert signs.chance == pytest.approx(1 / (1 + 16_384))
 
@@ -265,7 +265,7 @@ def test_a_look_asks_no_other_rank():
     others = Others()
     for norm in norms:
         norm.world = others
-    measure(model, images(16), torch.arange(16))
+    take_look(model, images(16), torch.arange(16))
     assert norms
     assert all(norm.world is others and norm.member is None for norm in norms)
 
@@ -274,7 +274,7 @@ def test_a_look_takes_whole_batches_and_their_rest_alike():
     """300 images are looked at in parts; the vectors are those of all at once."""
     model = simclr_small(TINY).build(image=(3, 32, 32))
     many, index = images(300), torch.arange(300)
-    signs = measure(model, many, index)
+    signs = take_look(model, many, index)
     model.eval()
     draw = Draw(0, 0, index)
     with torch.no_grad():
@@ -289,14 +289,14 @@ def test_a_look_takes_whole_batches_and_their_rest_alike():
 def test_files_are_looked_at(data):
     files = image_files(data / "caltech20")
     model = simclr_small(TINY, size=64).build(image=(3, 64, 64))
-    signs = measure(model, files, torch.arange(0, 200, 5))
+    signs = take_look(model, files, torch.arange(0, 200, 5))
     assert signs.images == 40
     assert signs.views_apart > 0.1
 
 
 def test_signs_are_plain_data():
     """JSON has no nan: what could not be had is null."""
-    signs = measure(model_of("moco"), images(8), torch.arange(8))
+    signs = take_look(model_of("moco"), images(8), torch.arange(8))
     data = json.loads(json.dumps(signs.to_dict(), allow_nan=False))
     assert data["top1"] is None
     assert data["width"] == 256

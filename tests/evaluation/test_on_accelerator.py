@@ -9,10 +9,10 @@ from accelerator import DEVICE, pretend
 from counterpoint import NarrowResNet, Run, simclr
 from counterpoint.data import Source, Splits
 from counterpoint.evaluation import Representation, evaluate, finetune
-from counterpoint.evaluation.health import measure, probed
-from counterpoint.evaluation.placing import best_device, device_of, placed
+from counterpoint.evaluation.health import probed, take_look
+from counterpoint.evaluation.placing import best_device, device_of, on_device
 from counterpoint.evaluation.robustness import robustness
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods import METHODS, SEVEN
 
 METHOD = simclr(NarrowResNet(widths=(8, 8), blocks=(1, 1)), size=16)
@@ -41,7 +41,7 @@ def model():
 def test_vectors_are_those_of_the_cpu_and_come_back_to_it(profile, model):
     images = part("some", 0).images
     expected = Representation(model)(images, batch=16)
-    with pretend(profile) as seen, placed(model, DEVICE):
+    with pretend(profile) as seen, on_device(model, DEVICE):
         seen.clear()
         found = Representation(model)(images, batch=16)
     assert found.device.type == "cpu"
@@ -54,7 +54,7 @@ def test_vectors_are_those_of_the_cpu_and_come_back_to_it(profile, model):
 def test_a_whole_evaluation_gives_the_figures_of_the_cpu(profile, model):
     names = ("knn", "linear", "mlp", "finetune")
     expected = evaluate(Representation(model), splits(), probes=names[:2])
-    with pretend(profile), placed(model, DEVICE):
+    with pretend(profile), on_device(model, DEVICE):
         found = evaluate(Representation(model), splits(), probes=names)
     for name in names[:2]:
         ours, cpu = found.probe(name), expected.probe(name)
@@ -69,7 +69,7 @@ def test_fine_tuning_is_that_of_the_cpu(profile, model):
     whole = splits()
     sides = (whole.train, whole.validation)
     on_cpu = finetune(Representation(model), *sides, width=8, epochs=2).predict(whole.test.images)
-    with pretend(profile), placed(model, DEVICE):
+    with pretend(profile), on_device(model, DEVICE):
         tuned = finetune(Representation(model), *sides, width=8, epochs=2)
         found = tuned.predict(whole.test.images)
         assert device_of(tuned.net) == DEVICE
@@ -81,7 +81,7 @@ def test_robustness_under_the_mildest_changes(model):
     known = (Representation(model)(some.images), some.labels)
     few = {"corruptions": ("fog", "gaussian_noise"), "severities": (1,), "shifts": ()}
     expected = robustness(Representation(model), known, some, **few)
-    with pretend(), placed(model, DEVICE):
+    with pretend(), on_device(model, DEVICE):
         assert robustness(Representation(model), known, some, **few) == expected
 
 
@@ -102,9 +102,9 @@ def test_a_look_at_health(profile, name):
     some = part("some", 0, count=3_000, size=32)
     order = torch.arange(3_000)
     images, index = some.images[:64], torch.arange(64)
-    expected = measure(model, images, index)
-    with pretend(profile), placed(model, DEVICE):
-        found = measure(model, images, index)
+    expected = take_look(model, images, index)
+    with pretend(profile), on_device(model, DEVICE):
+        found = take_look(model, images, index)
         accuracies = probed(model, some, order)
     assert accuracies == pytest.approx(probed(model, some, order), abs=0.06)
     assert found.rankme == pytest.approx(expected.rankme, rel=1e-3)
@@ -142,7 +142,7 @@ def test_vectors_that_do_not_fit_are_probed_on_the_cpu(model, monkeypatch, capsy
         return knn(train, validation, seed=seed)
 
     monkeypatch.setitem(protocol.FROZEN, "knn", full)
-    with pretend(), placed(model, DEVICE):
+    with pretend(), on_device(model, DEVICE):
         result = evaluate(Representation(model), splits(), probes=("knn",))
     assert result.probe("knn").test > 0.5
     assert "probed on the CPU" in capsys.readouterr().err

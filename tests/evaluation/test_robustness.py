@@ -18,7 +18,6 @@ from counterpoint.evaluation.robustness import (
     SHIFTS,
     Robustness,
     Shift,
-    blur,
     corrupt,
     digital,
     elastic,
@@ -28,8 +27,14 @@ from counterpoint.evaluation.robustness import (
     shifted,
     weather,
 )
+from counterpoint.evaluation.robustness import blurs as blur
+from counterpoint.evaluation.robustness.noise_streams import (
+    NoiseStream,
+    normal,
+    random_words,
+    uniform_noise,
+)
 from counterpoint.evaluation.robustness.plasma import plasma
-from counterpoint.evaluation.robustness.randomness import Stream, normal, uniform, words
 from counterpoint.evaluation.robustness.zooming import zoomed
 from counterpoint.framework import Draw
 from counterpoint.methods import simclr
@@ -124,19 +129,21 @@ def test_the_shorter_side_chooses_the_settings():
 
 
 def test_numbers_belong_to_the_sample_and_are_a_prefix():
-    many = words(draw(9), Stream.FOG, 40)
-    assert torch.equal(words(draw(1, first=5), Stream.FOG, 13), many[5:6, :13])
-    assert not torch.equal(many, words(draw(9), Stream.SNOW_FLAKES, 40))
-    assert not torch.equal(many, words(draw(9, seed=4), Stream.FOG, 40))
-    assert not torch.equal(many, words(Draw(3, 1, torch.arange(9)), Stream.FOG, 40))
+    many = random_words(draw(9), NoiseStream.FOG, 40)
+    assert torch.equal(random_words(draw(1, first=5), NoiseStream.FOG, 13), many[5:6, :13])
+    assert not torch.equal(many, random_words(draw(9), NoiseStream.SNOW_FLAKES, 40))
+    assert not torch.equal(many, random_words(draw(9, seed=4), NoiseStream.FOG, 40))
+    assert not torch.equal(many, random_words(Draw(3, 1, torch.arange(9)), NoiseStream.FOG, 40))
     assert len(many.unique()) == many.numel()
 
 
 def test_uniform_and_normal_numbers_have_their_distributions():
     """Kolmogorov and Smirnov's distance at one in a thousand, and moments."""
     count = 500_000
-    flat_numbers = uniform(draw(4), Stream.FOG, count // 4).flatten().sort().values.double()
-    bells = normal(draw(4), Stream.FOG, count // 4).flatten().sort().values.double()
+    flat_numbers = (
+        uniform_noise(draw(4), NoiseStream.FOG, count // 4).flatten().sort().values.double()
+    )
+    bells = normal(draw(4), NoiseStream.FOG, count // 4).flatten().sort().values.double()
     place = (torch.arange(count).double() + 0.5) / count
     limit = 1.95 / math.sqrt(count)
     assert (flat_numbers - place).abs().max() < limit
@@ -147,7 +154,7 @@ def test_uniform_and_normal_numbers_have_their_distributions():
 
 
 def test_neighbouring_numbers_are_not_related():
-    numbers = normal(draw(2), Stream.SHOT_NOISE, 100_000)
+    numbers = normal(draw(2), NoiseStream.SHOT_NOISE, 100_000)
     for step in (1, 2, 3, 4, 8):
         assert (numbers[:, step:] * numbers[:, :-step]).mean().abs() < 4 / math.sqrt(200_000)
     assert (numbers[0] * numbers[1]).mean().abs() < 4 / math.sqrt(100_000)
@@ -261,7 +268,7 @@ def test_defocus_blur_equals_loops(sized, size, severity):
 @pytest.mark.parametrize(("size", "severity"), [*SOME, (SIZES[2], 5)])
 def test_motion_blur_equals_loops(sized, size, severity):
     images = sized[size]
-    turns = uniform(draw(2), Stream.MOTION_BLUR, 1)[:, 0].tolist()
+    turns = uniform_noise(draw(2), NoiseStream.MOTION_BLUR, 1)[:, 0].tolist()
     settings = [(90 * turn - 45, *blur.MOTION.at(images, severity)) for turn in turns]
     assert apart("motion_blur", images, severity, slow.motion_blur, settings) <= 1
 
@@ -296,7 +303,7 @@ def test_a_zoom_is_scipys(factor, side):
 
 @pytest.mark.parametrize("decay", [1.4, 3.0])
 def test_plasma_equals_loops(decay):
-    numbers = uniform(draw(3), Stream.FOG, 64 * 64)
+    numbers = uniform_noise(draw(3), NoiseStream.FOG, 64 * 64)
     for one, ours in zip(numbers.double(), plasma(numbers, 64, decay), strict=True):
         theirs = torch.tensor(slow.plasma(one.tolist(), 64, decay))
         assert (ours - theirs).abs().max() < 1e-5
@@ -308,7 +315,7 @@ def test_plasma_equals_loops(decay):
 def test_fog_equals_loops(sized, size, severity):
     images, side = sized[size], 64 if size == (49, 52) else 32
     thickness, decay = weather.FOG.at(images, severity)
-    numbers = uniform(draw(2), Stream.FOG, side**2).tolist()
+    numbers = uniform_noise(draw(2), NoiseStream.FOG, side**2).tolist()
     settings = [(mine, side, decay, thickness) for mine in numbers]
     assert apart("fog", images, severity, slow.fog, settings) <= 1
 
@@ -316,8 +323,8 @@ def test_fog_equals_loops(sized, size, severity):
 @pytest.mark.parametrize(("size", "severity"), [*SOME, (SIZES[2], 3)])
 def test_snow_equals_loops(sized, size, severity):
     images = sized[size]
-    flakes = normal(draw(2), Stream.SNOW_FLAKES, size[0] * size[1]).tolist()
-    turns = uniform(draw(2), Stream.SNOW_ANGLE, 1)[:, 0].tolist()
+    flakes = normal(draw(2), NoiseStream.SNOW_FLAKES, size[0] * size[1]).tolist()
+    turns = uniform_noise(draw(2), NoiseStream.SNOW_ANGLE, 1)[:, 0].tolist()
     pairs, table = zip(flakes, turns, strict=True), weather.SNOW.at(images, severity)
     settings = [(mine, 90 * turn - 135, table) for mine, turn in pairs]
     assert apart("snow", images, severity, slow.snow, settings) <= 1
@@ -329,8 +336,8 @@ def test_the_elastic_transform_equals_loops(sized, size, severity):
     images, count = sized[size], size[0] * size[1]
     side = min(size) * (244 / 224 if size == (49, 52) else 1)
     far, smooth, corner = (share * side for share in elastic.ELASTIC.at(images, severity))
-    moves = corner * (2 * uniform(draw(2), Stream.ELASTIC_AFFINE, 6).double() - 1)
-    fields = words(draw(2), Stream.ELASTIC_FIELD, 2 * count).double() / 2**31 - 1
+    moves = corner * (2 * uniform_noise(draw(2), NoiseStream.ELASTIC_AFFINE, 6).double() - 1)
+    fields = random_words(draw(2), NoiseStream.ELASTIC_FIELD, 2 * count).double() / 2**31 - 1
     fields = fields.view(2, 2, *size).numpy()
     settings = [(moves[n].tolist(), fields[n], far, smooth) for n in (0, 1)]
     assert apart("elastic_transform", images, severity, slow.elastic_transform, settings) <= 1

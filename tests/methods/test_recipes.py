@@ -9,7 +9,7 @@ from rich.console import Console
 
 from counterpoint import Source, Training, pretrain
 from counterpoint.cli import main
-from counterpoint.methods import METHODS, RECIPES, SEVEN, named, recipe_of, training_of
+from counterpoint.methods import METHODS, RECIPES, SEVEN, method_named, recipe_of, training_of
 from counterpoint.methods.recognising import recipe_words
 from counterpoint.parts.encoders import NarrowResNet, ResNet
 from counterpoint.parts.extraction import Bank, Compare
@@ -56,7 +56,7 @@ def test_simclr_has_a_resnet_18_for_cifar_10_and_a_resnet_50_above():
 
 
 def test_a_bank_of_any_size_is_cmc():
-    method = named("cmc", size=32)
+    method = method_named("cmc", size=32)
     assert recipe_of(method.swap(extraction=Bank(samples=7))) == "cmc"
 
 
@@ -87,7 +87,8 @@ def test_a_change_that_no_training_has_is_refused():
 def test_what_is_different_is_said():
     training = training_of("byol", batch=256, lr=0.3)
     assert (
-        recipe_words(named("byol", size=32), training) == "byol; batch 256 for 4096, lr 0.3 for 0.2"
+        recipe_words(method_named("byol", size=32), training)
+        == "byol; batch 256 for 4096, lr 0.3 for 0.2"
     )
     assert recipe_words(tiny_method(loss=NCE(), similarity=Bilinear()), training) == "your own"
 

@@ -122,7 +122,7 @@ def held_up(*, rank, step, how, **settings):
 
 def unanswered(*, rank, file, **settings):
     """Train; when the file is there, the store never answers this rank any more."""
-    from counterpoint.training.meeting import Meeting
+    from counterpoint.training.watchdog.status_store import StatusStore
 
     def deaf(true):
         def call(*arguments):
@@ -133,7 +133,7 @@ def unanswered(*, rank, file, **settings):
         return call
 
     for name in ("say", "heard", "heard_of"):
-        setattr(Meeting, name, deaf(getattr(Meeting, name)))
+        setattr(StatusStore, name, deaf(getattr(StatusStore, name)))
     train(**settings)
 
 
@@ -154,7 +154,7 @@ def slow_disk(*, file, **settings):
 
 def apart(**settings):
     """Train as if every rank were on a machine of its own."""
-    from counterpoint.training import neighbours
+    from counterpoint.training.watchdog import peers as neighbours
 
     neighbours._machine = lambda: int(os.environ["RANK"])
     train(**settings)

@@ -14,7 +14,7 @@ from rich.console import Console
 from counterpoint import Training, open_data, pretrain
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
-from counterpoint.training.quarantine import TooManyBadError
+from counterpoint.training.callbacks.bad_samples import TooManyBadError
 from reliability.jobs import Losses
 
 RESNET = NarrowResNet(widths=(8, 16), blocks=(1, 1))

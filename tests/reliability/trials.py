@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterpoint.training.processes import alive
+from counterpoint.training.watchdog.processes import alive
 
 PATIENCE = 4.0
 WORDS = {signal.SIGSTOP: "is stopped", signal.SIGKILL: "was killed"}

@@ -6,8 +6,8 @@ import math
 import torch
 from safetensors.torch import save_file
 
-from counterpoint.framework.training import Training
-from counterpoint.methods import named
+from counterpoint.framework.settings import Training
+from counterpoint.methods import method_named
 from counterpoint.run import Run, save
 
 CLASSES = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
@@ -18,7 +18,7 @@ VERSIONS = {"python": "3.11.7", "counterpoint": "0.1.0", "torch": "2.14.1", "lig
 def write_run(folder, *, method="simclr-small", epochs=5, good=0.64):
     """Write a folder with a run's settings and curves, but no weights."""
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = named(method, size=32)
+    chosen = method_named(method, size=32)
     (folder / "method.json").write_text(chosen.to_json())
     training = {"epochs": epochs, "batch": 256, "optimiser": "adamw", "lr": 3e-3}
     training |= {"weight_decay": 0.05, "seed": 0, "betas": [0.9, 0.999], "compile": False}
@@ -42,7 +42,7 @@ def write_weights(folder, *, method="simclr-small"):
     """Write a run as pretraining does, with weights that nothing has trained."""
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(0)
-    chosen = named(method, size=32)
+    chosen = method_named(method, size=32)
     run = Run(folder, chosen, chosen.build(image=(3, 32, 32)), (3, 32, 32), Training(epochs=2))
     save(run, source="cifar10 train first 512: 512 images, 3 x 32 x 32, 10 classes", steps=4)
     return folder

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from counterpoint.study.deciding import decided, written
-from counterpoint.study.table import tabulate
+from counterpoint.study.tables.outcome_table import tabulate
+from counterpoint.study.tables.part_effects import decided, written
 from study.trials import outcome
 
 

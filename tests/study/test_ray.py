@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from counterpoint.study import Images, Store, run_here
-from counterpoint.study.table import tabulate
-from counterpoint.study.writing import as_csv, latex, markdown
+from counterpoint.study import Images, ResultStore, run_here
+from counterpoint.study.tables.formats import as_csv, latex, markdown
+from counterpoint.study.tables.outcome_table import tabulate
 from study.trials import tiny
 
 ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'counterpoint[ray]'")
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from counterpoint.study.ray_runner import run_ray  # noqa: E402
+from counterpoint.study.runners.ray_tasks import run_ray  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, of its start and of nodes that die
@@ -79,7 +79,7 @@ def test_six_trials_on_three_nodes_of_which_one_is_killed(data, tmp_path, cluste
 
 def survives(trials, tmp_path, cluster, *, kill_after):
     """Run trials while nodes die; nothing is lost, twice, or different from a run here."""
-    store = Store(str(tmp_path / "ray"))
+    store = ResultStore(str(tmp_path / "ray"))
     said, killed, one_at_a_time = [], [], threading.Lock()
 
     def kill_when(count):
@@ -110,7 +110,7 @@ def survives(trials, tmp_path, cluster, *, kill_after):
     assert list(run_ray(trials, store, tell=repeated.append)) == []
     assert {event.state for event in repeated} == {"done"}
 
-    here = Store(str(tmp_path / "here"))
+    here = ResultStore(str(tmp_path / "here"))
     assert len(list(run_here(trials, here))) == len(trials)
     planned = [(trial.fingerprint, trial) for trial in trials]
     tables = [tabulate(s.every(), planned=planned, figure="linear") for s in (store, here)]
@@ -137,7 +137,7 @@ def test_the_command_runs_on_a_cluster(data, tmp_path, cluster):
     assert not (tmp_path / "torch was run").exists(), "code of the current folder was run"
     assert done.returncode == 0, done.stderr
     assert "over 2 seeds" in done.stdout
-    assert len(Store(str(tmp_path / "out")).every()) == 2
+    assert len(ResultStore(str(tmp_path / "out")).every()) == 2
 
 
 def test_a_trial_that_always_fails_does_not_stop_the_others(data, tmp_path, cluster):
@@ -145,7 +145,9 @@ def test_a_trial_that_always_fails_does_not_stop_the_others(data, tmp_path, clus
     bad = tiny(0, budget=Images(32), swaps=(("extraction", "(-1:-9)"),))
     dying = tiny(1, budget=Images(32), swaps=(("extraction", swap),), parts=str(OWN))
     found = {}
-    for outcome in run_ray([bad, dying, tiny(2)], Store(str(tmp_path / "r")), retries=1, deaths=1):
+    for outcome in run_ray(
+        [bad, dying, tiny(2)], ResultStore(str(tmp_path / "r")), retries=1, deaths=1
+    ):
         found[outcome.trial.seed] = outcome
     assert [found[seed].state for seed in range(3)] == ["failed", "failed", "done"]
     assert "(-1:-9)" in found[0].error

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from counterpoint.study.bundling import read
-from counterpoint.study.deciding import decided, written
-from counterpoint.study.figure import svg
-from counterpoint.study.loading import trials_of
-from counterpoint.study.table import tabulate
+from counterpoint.study.bundle import read_study
+from counterpoint.study.load import trials_of
+from counterpoint.study.tables.figure import table_figure
+from counterpoint.study.tables.formats import markdown
+from counterpoint.study.tables.outcome_table import tabulate
+from counterpoint.study.tables.part_effects import decided, written
 from counterpoint.study.trial import Trial
-from counterpoint.study.writing import markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
 STUDIES = ("table1", "table2", "table3", "longer", "parts")
@@ -19,20 +19,20 @@ STUDIES = ("table1", "table2", "table3", "longer", "parts")
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_documented_table_is_what_its_results_say(name):
-    outcomes, planned = read(str(DOCS / "results" / f"{name}.json"))
+    outcomes, planned = read_study(str(DOCS / "results" / f"{name}.json"))
     table = tabulate(outcomes, planned=planned)
     assert markdown(table).partition("\n\n")[0] in (DOCS / "results.md").read_text()
-    assert svg(table) == (DOCS / "results" / f"{name}.svg").read_text()
+    assert table_figure(table) == (DOCS / "results" / f"{name}.svg").read_text()
 
 
 def test_the_documented_points_are_what_the_results_say():
-    outcomes, planned = read(str(DOCS / "results" / "parts.json"))
+    outcomes, planned = read_study(str(DOCS / "results" / "parts.json"))
     found = decided(tabulate(outcomes, planned=planned), [trial for _, trial in planned])
     assert written(found) in (DOCS / "results.md").read_text()
 
 
 def test_the_longer_study_is_the_one_that_was_run():
-    _, planned = read(str(DOCS / "results" / "longer.json"))
+    _, planned = read_study(str(DOCS / "results" / "longer.json"))
     study = trials_of(str(DOCS / "results" / "longer.py"), "small")
     assert [(t.row, t.seed, t.budget) for t in study] == [
         (t.row, t.seed, t.budget) for _, t in planned
@@ -41,7 +41,7 @@ def test_the_longer_study_is_the_one_that_was_run():
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_results_name_no_machine(name):
-    outcomes, planned = read(str(DOCS / "results" / f"{name}.json"))
+    outcomes, planned = read_study(str(DOCS / "results" / f"{name}.json"))
     for trial in (*(o.trial for o in outcomes), *(t for _, t in planned)):
         assert isinstance(trial, Trial)
         assert trial.data.startswith("$COUNTERPOINT_DATA")

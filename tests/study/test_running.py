@@ -12,9 +12,9 @@ import torch
 import torch.nn.functional as F
 
 from counterpoint.framework import Draw, contrast
-from counterpoint.study import Flops, Images, Seconds, Store, run_here, run_local, run_trial
+from counterpoint.study import Flops, Images, ResultStore, Seconds, run_here, run_local, run_trial
 from counterpoint.study.composing import composed, opened
-from counterpoint.study.measuring import step_flops
+from counterpoint.study.step_cost import step_flops
 from counterpoint.study.supervised import supervised
 from study.trials import tiny
 
@@ -23,7 +23,7 @@ OWN = Path(__file__).with_name("crashing.py")
 
 @pytest.fixture(scope="module")
 def done(data, tmp_path_factory):
-    store = Store(str(tmp_path_factory.mktemp("results")))
+    store = ResultStore(str(tmp_path_factory.mktemp("results")))
     return store, run_trial(tiny(), store)
 
 
@@ -44,14 +44,14 @@ def test_an_outcome_says_what_was_found_and_what_it_took(done):
 
 def test_a_trial_that_was_done_is_not_run_again(done, monkeypatch):
     store, outcome = done
-    monkeypatch.setattr("counterpoint.study.running._run", None)
+    monkeypatch.setattr("counterpoint.study.run_trial._run", None)
     assert run_trial(tiny(), store) == outcome
     assert list(run_here([tiny(), tiny()], store)) == []
 
 
 def test_results_lie_on_any_path_that_fsspec_knows(done, monkeypatch):
     _, outcome = done
-    store = Store("memory://some/results")
+    store = ResultStore("memory://some/results")
     store.keep(outcome)
     assert store.find(outcome.trial) == outcome
     assert store.every() == [outcome]
@@ -60,7 +60,7 @@ def test_results_lie_on_any_path_that_fsspec_knows(done, monkeypatch):
 
 def test_half_an_outcome_is_no_outcome(done, tmp_path):
     _, outcome = done
-    store = Store(str(tmp_path))
+    store = ResultStore(str(tmp_path))
     store.keep(outcome)
     file = tmp_path / outcome.trial.key / "outcome.json"
     file.write_text(file.read_text()[:100])
@@ -71,12 +71,12 @@ def test_half_an_outcome_is_no_outcome(done, tmp_path):
 
 def test_a_killed_trial_goes_on_and_ends_with_the_same_figures(data, tmp_path):
     trial = tiny(budget=Images(32 * 40))
-    whole = run_trial(trial, Store(str(tmp_path / "whole")))
-    store = Store(str(tmp_path / "killed"))
+    whole = run_trial(trial, ResultStore(str(tmp_path / "whole")))
+    store = ResultStore(str(tmp_path / "killed"))
     code = (
-        "import functools, counterpoint.study.running as r;"
+        "import functools, counterpoint.study.run_trial as r;"
         "r.pretrain = functools.partial(r.pretrain, save_seconds=0);"
-        "import counterpoint.study.worker as w; w.main()"
+        "import counterpoint.study.runners.worker as w; w.main()"
     )
     command = [sys.executable, "-c", code, store.root, "1"]
     job = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
@@ -96,7 +96,7 @@ def test_a_killed_trial_goes_on_and_ends_with_the_same_figures(data, tmp_path):
 
 
 def test_a_trial_that_crashes_is_tried_again_and_one_that_always_does_is_recorded(data, tmp_path):
-    store = Store(str(tmp_path / "results"))
+    store = ResultStore(str(tmp_path / "results"))
     swap = '{{"part":"Crashing","file":"{}","times":{},"how":"{}"}}'
     parts = {"parts": str(OWN), "budget": Images(32)}
     trials = [
@@ -114,7 +114,7 @@ def test_a_trial_that_crashes_is_tried_again_and_one_that_always_does_is_recorde
 
 
 def test_a_process_that_dies_takes_no_other_with_it(data, tmp_path):
-    store = Store(str(tmp_path / "results"))
+    store = ResultStore(str(tmp_path / "results"))
     swap = f'{{"part":"Crashing","file":"{tmp_path / "a"}","times":1,"how":"exit"}}'
     trials = [
         tiny(0, swaps=(("extraction", swap),), parts=str(OWN), budget=Images(32)),
@@ -123,12 +123,12 @@ def test_a_process_that_dies_takes_no_other_with_it(data, tmp_path):
     found = {o.trial.seed: o for o in run_local(trials, store, at_once=1)}
     assert [found[seed].state for seed in (0, 1)] == ["done", "done"]
     assert found[0].cost.attempts == 2
-    here = next(run_here(trials[1:], Store(str(tmp_path / "here"))))
+    here = next(run_here(trials[1:], ResultStore(str(tmp_path / "here"))))
     assert here.figures == found[1].figures
 
 
 def test_budgets_of_compute_and_time(data, tmp_path):
-    store = Store(str(tmp_path))
+    store = ResultStore(str(tmp_path))
     flops = step_flops(composed(tiny(), size=32), (3, 32, 32), 32)
     counted = run_trial(tiny(budget=Flops(2.5 * flops)), store)
     assert (counted.cost.steps, counted.cost.flops) == (2, 2 * flops)
@@ -152,7 +152,7 @@ def test_supervised_training_is_cross_entropy(data):
 
 
 def test_the_marks_above_and_below(data, tmp_path):
-    store = Store(str(tmp_path))
+    store = ResultStore(str(tmp_path))
     taught = run_trial(tiny(kind="supervised", budget=Images(32 * 60)), store)
     untaught = run_trial(tiny(kind="random"), store)
     assert untaught.cost.flops == untaught.cost.images == 0
@@ -162,12 +162,12 @@ def test_the_marks_above_and_below(data, tmp_path):
 
 def test_the_rate_is_chosen_on_held_out_images_and_its_cost_is_counted(data, tmp_path):
     asked = tiny(budget=Images(32 * 20), rates=(1e-7, 3e-3))
-    found = run_trial(asked, Store(str(tmp_path)))
+    found = run_trial(asked, ResultStore(str(tmp_path)))
     assert found.figures["lr"] == 3e-3
     assert found.cost.choosing_images == 2 * 2 * 32
     assert found.cost.images == (20 + 4) * 32
     with pytest.raises(ValueError, match="cannot choose a learning rate"):
-        run_trial(replace(asked, method="byol-small"), Store(str(tmp_path)))
+        run_trial(replace(asked, method="byol-small"), ResultStore(str(tmp_path)))
 
 
 def _todo(trials, store):

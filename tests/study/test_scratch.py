@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from counterpoint.study import Store
-from counterpoint.study.storing import scratch
+from counterpoint.study import ResultStore
+from counterpoint.study.result_store import scratch
 from study.trials import tiny
 
 
@@ -22,7 +22,7 @@ def test_nobody_else_can_enter_and_a_trial_finds_it_again():
 
 
 def test_studies_with_other_results_work_apart():
-    one, two = (Store(f"memory://{name}").workplace(tiny(0)) for name in ("one", "two"))
+    one, two = (ResultStore(f"memory://{name}").workplace(tiny(0)) for name in ("one", "two"))
     assert one != two
     assert one.name == two.name
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from counterpoint.study.significance import over_seeds, paired
+from counterpoint.study.tables.significance import over_seeds, paired
 from reference import bootstrap
 
 IMAGES, DRAWS = 60, 3_000

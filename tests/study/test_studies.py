@@ -9,13 +9,13 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from counterpoint.framework import Draw, Encoded, contrast
 from counterpoint.framework.world import ALONE
-from counterpoint.methods import SEVEN, named
+from counterpoint.methods import SEVEN, method_named
 from counterpoint.parts.own import own_parts
-from counterpoint.study import Flops, Images, Store, Trial, run_trial
+from counterpoint.study import Flops, Images, ResultStore, Trial, run_trial
 from counterpoint.study.composing import composed, training_for
-from counterpoint.study.loading import trials_of
-from counterpoint.study.measuring import step_flops
-from counterpoint.study.planning import plan
+from counterpoint.study.load import trials_of
+from counterpoint.study.plan import plan_trials
+from counterpoint.study.step_cost import step_flops
 from counterpoint.study.studies import STUDIES, as_released
 from counterpoint.study.studies.table1 import RELEASED
 from study.trials import tiny
@@ -84,7 +84,7 @@ def test_the_studies_have_the_cells_of_the_paper():
 def test_a_paper_scale_study_plans_without_data(monkeypatch):
     monkeypatch.delenv("COUNTERPOINT_DATA", raising=False)
     some = [t for t in trials_of("table2", "paper") if t.seed == 0][:2]
-    planned = plan(some, speed=1e13)
+    planned = plan_trials(some, speed=1e13)
     assert all(p.flops > 1e18 for p in planned)
     assert all(p.seconds == pytest.approx(p.flops / 1e13) for p in planned)
     assert all(p.gigabytes > 1 for p in planned)
@@ -94,7 +94,7 @@ def test_a_paper_scale_study_plans_without_data(monkeypatch):
 @pytest.mark.parametrize("name", [n for n in SEVEN if n != "moco"])
 def test_operations_of_a_step_are_counted_exactly(name):
     """Against a real step; MoCo's first step has an empty queue, ours counts a full one."""
-    method = named(f"{name}-small", size=32)
+    method = method_named(f"{name}-small", size=32)
     torch.manual_seed(0)
     model, index = method.build(image=(3, 32, 32)), torch.arange(8)
     images = torch.randint(256, (8, 3, 32, 32), dtype=torch.uint8)
@@ -133,4 +133,4 @@ def test_amdim_as_released_trains(data, tmp_path):
         swaps=(("extraction", '{"part":"AsReleased"}'),),
         parts=RELEASED,
     )
-    assert run_trial(trial, Store(str(tmp_path))).state == "done"
+    assert run_trial(trial, ResultStore(str(tmp_path))).state == "done"

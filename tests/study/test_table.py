@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from counterpoint.study.events import Event
-from counterpoint.study.figure import svg
-from counterpoint.study.progress import Progress
-from counterpoint.study.table import tabulate
-from counterpoint.study.writing import as_csv, latex, markdown
+from counterpoint.study.dashboard import Progress
+from counterpoint.study.runners.events import Event
+from counterpoint.study.tables.figure import table_figure
+from counterpoint.study.tables.formats import as_csv, latex, markdown
+from counterpoint.study.tables.outcome_table import tabulate
 from study.trials import outcome, tiny
 
 SOME = [
@@ -65,7 +65,7 @@ def test_the_four_forms():
     assert r"\textbf{61.0} $\pm$ 1.4 &  \\" in latex(table)
     rows = list(csv.DictReader(io.StringIO(as_csv(table))))
     assert tuple(rows[0][key] for key in ("row", "column", "mean")) == ("AMDIM", "wide", "0.61")
-    drawn = ET.fromstring(svg(table))
+    drawn = ET.fromstring(table_figure(table))
     assert len(drawn.findall(".//{*}circle")) == 3
     words = "".join(drawn.itertext())
     assert "resnet_18" in words
@@ -75,7 +75,7 @@ def test_the_four_forms():
 
 def test_a_figure_brings_its_own_paper_and_ink():
     """On a dark page black words on nothing could not be read."""
-    drawn = ET.fromstring(svg(tabulate(SOME)))
+    drawn = ET.fromstring(table_figure(tabulate(SOME)))
     paper = drawn.find("{*}rect")
     assert paper is not None
     _, _, width, height = drawn.get("viewBox").split()

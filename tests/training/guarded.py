@@ -133,7 +133,7 @@ def read_pictures(root):
     from counterpoint.parts.views import pipelines
 
     torch.set_num_threads(1)
-    views = pipelines.simclr(64).build((3, 64, 64))
+    views = pipelines.simclr_views(64).build((3, 64, 64))
 
     def attempt(name, index, do):
         started = time.process_time()

@@ -15,7 +15,7 @@ from counterpoint.parts.encoders import Headed, MomentumEncoder
 from counterpoint.parts.losses import Regression
 from counterpoint.parts.similarity import Cosine
 from counterpoint.training import pretrainer
-from counterpoint.training.start import batch_words, candidates
+from counterpoint.training.summary import batch_words, candidates
 from toy import TinyEncoder, tiny_method
 
 # BYOL without its batch norms: no statistics and no negatives join the images of a batch.

@@ -17,7 +17,7 @@ from counterpoint import Source, Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
 from counterpoint.training.checkpoints import CheckpointError
-from counterpoint.training.checkpoints.encoding import decode, encode
+from counterpoint.training.checkpoints.encoding import decode_state, encode_state
 from counterpoint.training.checkpoints.tensors import entries, header_length, pieces
 from counterpoint.training.pretrainer import Pretrainer
 from training.states import DTYPES, random_state, same
@@ -25,9 +25,9 @@ from training.states import DTYPES, random_state, same
 
 def through(state):
     """Encode, pass through text and bytes as a file would, decode."""
-    tensors, plain = encode(state)
+    tensors, plain = encode_state(state)
     text = json.dumps(plain, allow_nan=False)
-    return decode(tensors, json.loads(text))
+    return decode_state(tensors, json.loads(text))
 
 
 def written(tensors):
@@ -54,7 +54,7 @@ def test_the_comparison_itself_can_fail():
 def test_the_library_reads_what_we_write():
     """0-d, empty, non-contiguous, conjugate and shared tensors, of all 18 types."""
     one = torch.arange(12.0).reshape(3, 4)
-    tensors, _ = encode(
+    tensors, _ = encode_state(
         {
             "kinds": {str(dtype): torch.ones(3, 2).to(dtype) for dtype in DTYPES},
             "none": torch.empty(0, 5),
@@ -81,7 +81,7 @@ def test_every_tensor_starts_at_a_multiple_of_its_width():
 def test_equal_paths_get_different_names():
     state = {"a.b": torch.ones(1), "a": {"b": torch.zeros(1)}, "__metadata__": torch.ones(2)}
     state["n"] = {0: torch.ones(3), "0": torch.zeros(3)}
-    tensors, _ = encode(state)
+    tensors, _ = encode_state(state)
     assert sorted(tensors) == ["__metadata__#2", "a.b", "a.b#2", "n.0", "n.0#2"]
     assert same(through(state), state)
 
@@ -144,7 +144,7 @@ def itself():
 def test_anything_else_is_refused_with_its_place(value, complaint):
     state = {"optimizer_states": [{"state": {3: {"foo": value}}}]}
     with pytest.raises(TypeError, match=complaint) as error:
-        encode(state)
+        encode_state(state)
     assert str(error.value).startswith("checkpoint: optimizer_states.0.state.3")
 
 
@@ -193,6 +193,6 @@ NAN = {"float": "7ff8000000000000"}
     ],
 )
 def test_wrong_json_is_refused(plain):
-    assert decode({"a": torch.ones(1)}, {"dict": {"a": {"tensor": "a"}, "b": NAN}})
+    assert decode_state({"a": torch.ones(1)}, {"dict": {"a": {"tensor": "a"}, "b": NAN}})
     with pytest.raises(CheckpointError, match=r"^state\.json: "):
-        decode({"a": torch.ones(1)}, plain)
+        decode_state({"a": torch.ones(1)}, plain)

@@ -15,7 +15,7 @@ from counterpoint.data import image_files
 from counterpoint.evaluation.health import Signs
 from counterpoint.methods import byol_small, cmc, moco_small, simclr_small
 from counterpoint.parts.encoders import NarrowResNet
-from counterpoint.training.health import HealthWatch, read_history
+from counterpoint.training.callbacks.health_watch import HealthWatch, read_history
 from counterpoint.training.optimisers import rate
 
 TINY = NarrowResNet(widths=(8, 16), blocks=(1, 1))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from counterpoint.training.judging import GRACE, Judge
-from counterpoint.training.saying import Said
+from counterpoint.training.watchdog.judge import GRACE, Judge
+from counterpoint.training.watchdog.status import RankStatus
 
 PATIENCE = 10.0
 
@@ -13,7 +13,7 @@ class Ranks:
 
     def __init__(self, ranks):
         self.judge = Judge(ranks, patience=PATIENCE)
-        self.said = [Said(phase="computing the loss of step 7") for _ in range(ranks)]
+        self.said = [RankStatus(phase="computing the loss of step 7") for _ in range(ranks)]
         self.tick = 0
 
     def seconds(self, count, *, moving=(), dead=(), computing=(), **more):
@@ -26,7 +26,7 @@ class Ranks:
                 own = {k: v[rank] if isinstance(v, dict) else v for k, v in more.items()}
                 count_now = said.count + (rank in moving)
                 fields = {"phase": said.phase, "tick": self.tick, "count": count_now, **own}
-                self.said[rank] = Said(**fields)
+                self.said[rank] = RankStatus(**fields)
             verdict = self.judge.look(self.said, 1.0, computing)
             if verdict is not None:
                 return verdict

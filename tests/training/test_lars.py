@@ -7,8 +7,8 @@ import torch
 from timm.optim.lars import Lars as Theirs
 from torch import nn
 
-from counterpoint.framework.training import Training
-from counterpoint.training.guard import leaves_out
+from counterpoint.framework.settings import Training
+from counterpoint.training.callbacks.guard import leaves_out
 from counterpoint.training.lars import Lars
 from counterpoint.training.optimisers import optimiser
 

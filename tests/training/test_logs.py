@@ -7,9 +7,9 @@ import pytest
 
 from counterpoint import Training, pretrain
 from counterpoint.data import Source
+from counterpoint.log_lines import Log
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
-from counterpoint.training.lines import Log
 
 RESNET = NarrowResNet(widths=(8, 16), blocks=(1, 1))
 
@@ -92,7 +92,7 @@ def test_what_was_set_aside_is_never_written_over(tmp_path):
 
 
 def test_a_full_disk_is_said_once_and_the_run_goes_on(cifar, tmp_path, capsys, monkeypatch):
-    from counterpoint.training import lines
+    from counterpoint import log_lines as lines
 
     def full(self, mode="r", *arguments, **more):
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from torch.distributed import TCPStore
 
-from counterpoint.training.meeting import BYTES, Meeting, Seal, _listening
-from counterpoint.training.saying import Said
-from counterpoint.training.watch import LOST
+from counterpoint.training.watchdog.status import RankStatus
+from counterpoint.training.watchdog.status_store import BYTES, Seal, StatusStore, _listening
+from counterpoint.training.watchdog.watch import LOST
 
 
 def listening_on(port):
@@ -41,9 +41,9 @@ def test_an_address_that_is_not_of_this_machine_is_listened_to_on_all():
 
 
 def test_a_stranger_is_not_believed(store):
-    meeting = Meeting(store, Seal(b"k" * BYTES))
+    meeting = StatusStore(store, Seal(b"k" * BYTES))
     stranger = TCPStore("127.0.0.1", store.port, None, is_master=False)
-    meeting.say("sign/1", Said(tick=3).write())
+    meeting.say("sign/1", RankStatus(tick=3).write())
     sealed = stranger.get("sign/1")  # it waits until the word has arrived
     assert "sign/1" in stranger.list_keys()  # names are no secret; words of the ranks are theirs
     chance = random.Random(0)
@@ -58,10 +58,10 @@ def test_a_stranger_is_not_believed(store):
 
 
 def test_what_a_stranger_writes_over_a_sign_is_no_sign(store):
-    meeting = Meeting(store, Seal(b"k" * BYTES))
-    meeting.say("sign/1", Said(tick=3).write())
+    meeting = StatusStore(store, Seal(b"k" * BYTES))
+    meeting.say("sign/1", RankStatus(tick=3).write())
     stranger = TCPStore("127.0.0.1", store.port, None, is_master=False)
     assert stranger.get("sign/1")
-    stranger.set("sign/1", Said(tick=4).write())
-    assert stranger.get("sign/1") == Said(tick=4).write()
+    stranger.set("sign/1", RankStatus(tick=4).write())
+    assert stranger.get("sign/1") == RankStatus(tick=4).write()
     assert meeting.heard(["sign/1"]) == [None]

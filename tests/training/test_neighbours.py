@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from counterpoint.training.neighbours import Neighbours
-from counterpoint.training.processes import state
+from counterpoint.training.watchdog.peers import Peers
+from counterpoint.training.watchdog.processes import state
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def busy():
 
 def test_a_rank_that_was_stopped_does_not_compute(busy):
     """A moment ago it did: that is no reason to wait for it."""
-    ranks = Neighbours(pids=(os.getpid(), busy), here=(True, True), rank=0)
+    ranks = Peers(pids=(os.getpid(), busy), here=(True, True), rank=0)
     end = time.monotonic() + 20
     while not ranks.computes(1) and time.monotonic() < end:
         time.sleep(0.05)

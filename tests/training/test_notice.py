@@ -7,11 +7,11 @@ import sys
 import threading
 import time
 
-from counterpoint.training.notice import Notice
+from counterpoint.training.signals import Notice
 
 WAITING = """
 import ctypes, os, signal, threading, time
-from counterpoint.training.notice import Notice
+from counterpoint.training.signals import Notice
 
 def watch(notice):
     while not notice.asked():

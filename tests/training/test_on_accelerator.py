@@ -46,7 +46,7 @@ def test_a_labelled_run_is_that_of_the_cpu(profile, tmp_path):
 
 def test_bf16_with_blur(tmp_path):
     """Views with a blur, above 64 pixels in memory, under autocast as on a GPU."""
-    method = METHOD.swap(views=pipelines.simclr(72))
+    method = METHOD.swap(views=pipelines.simclr_views(72))
     with pretend():
         run = trained(
             labelled(64, size=72),

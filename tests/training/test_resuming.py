@@ -11,9 +11,9 @@ from counterpoint import Training, open_data, pretrain
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
 from counterpoint.training.checkpoints import Checkpoints, hashed
-from counterpoint.training.checkpoints.errors import CheckpointError
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
-from counterpoint.training.resuming import FOLDER, start_from
+from counterpoint.training.resume import FOLDER, start_from
 
 IDENTITY = {"method": "a", "data": "b", "steps": 3}
 LARGE = 1 << 20

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from counterpoint.data import Source
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import Headed, Timm
 from counterpoint.parts.encoders.feature_maps import FeatureMaps

@@ -11,7 +11,7 @@ import pytest
 
 from counterpoint import pulse
 from counterpoint.data.crew import BUSY, COUNT, PID, Crew
-from counterpoint.training.saying import LONG, Said, Speaker
+from counterpoint.training.watchdog.status import LONG, RankStatus, StatusReporter
 
 PATIENCE = 10.0
 
@@ -24,7 +24,9 @@ class Thread:
         ready = threading.Event()
 
         def run():
-            self.speaker = Speaker(patience=PATIENCE, asked=lambda: 0, computes_here=computes_here)
+            self.speaker = StatusReporter(
+                patience=PATIENCE, asked=lambda: 0, computes_here=computes_here
+            )
             ready.set()
             work(self.over)
 
@@ -121,5 +123,5 @@ def test_a_stopped_child_is_seen_and_the_line_of_code_is_named():
 
 
 def test_what_is_said_is_read_again():
-    said = Said(tick=3, count=7, phase="loading a batch", alone=True, trouble="x", asked=143)
-    assert Said.read(said.write()) == said
+    said = RankStatus(tick=3, count=7, phase="loading a batch", alone=True, trouble="x", asked=143)
+    assert RankStatus.read(said.write()) == said

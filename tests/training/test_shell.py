@@ -17,14 +17,16 @@ from torch import nn
 import counterpoint
 from counterpoint import Run, Source, Training, pretrain
 from counterpoint.framework import Draw, contrast
-from counterpoint.methods import named, simclr, training_of
+from counterpoint.methods import method_named, simclr, training_of
 from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet
 from counterpoint.run import read_training
-from counterpoint.training import progress, resuming, start
+from counterpoint.training import resume as resuming
+from counterpoint.training import summary as start
+from counterpoint.training.callbacks import progress_lines as progress
+from counterpoint.training.callbacks.progress_lines import Pace
 from counterpoint.training.memory import activation_numbers, shadow
 from counterpoint.training.optimisers import optimiser, parameter_groups, rate
-from counterpoint.training.progress import Pace
-from counterpoint.training.start import batch_words, candidates, memory, start_table
+from counterpoint.training.summary import batch_words, candidates, memory, start_table
 
 METHOD = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)))
 QUIET = Training(epochs=2, batch=16, seed=3)
@@ -264,7 +266,7 @@ def test_a_batch_for_many_devices_is_said():
 
 
 def test_a_shadow_copies_no_numbers(monkeypatch):
-    model = named("moco-small", size=32).build(image=(3, 32, 32))
+    model = method_named("moco-small", size=32).build(image=(3, 32, 32))
     for kind in (torch.Tensor, nn.Parameter):
         monkeypatch.setattr(kind, "__deepcopy__", lambda *_: pytest.fail("a tensor was copied"))
     for part in (model.encoder, model.extraction):
@@ -342,7 +344,7 @@ def test_the_start_table_says_what_matters():
     ],
 )
 def test_candidates_are_counted_for_every_method(name, said):
-    model = named(name, size=32).build(image=(3, 32, 32))
+    model = method_named(name, size=32).build(image=(3, 32, 32))
     ranks = 2 if name == "cpc-small" else 1
     assert candidates(model, training_of(name), ranks=ranks) == said
 

@@ -1,5 +1,5 @@
 """Does a composition work? Checks for any method, a user's own too."""
 
-from counterpoint.checking.checks import Verdict, check
+from counterpoint.checking.checks import CheckResult, check
 
-__all__ = ["Verdict", "check"]
+__all__ = ["CheckResult", "check"]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from counterpoint.checking.ranks import batch, difference
+from counterpoint.checking.ranks import batch, gradient_difference
 from counterpoint.evaluation.placing import best_device, device_of
 from counterpoint.framework import Method, Model, contrast, twins
 from counterpoint.training.memory import activation_numbers
@@ -21,7 +21,7 @@ LISTED = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckResult:
     """What was looked at, what was found, and whether it is well."""
 
     name: str
@@ -36,7 +36,7 @@ def check(
     count: int = 16,
     parts: str | None = None,
     device: str | torch.device | None = None,
-) -> Iterator[Verdict]:
+) -> Iterator[CheckResult]:
     """Build a method, train it on one batch and compare it with itself; verdict by verdict.
 
     `device` is an accelerator if there is one. One process and two are compared on the CPU, in
@@ -58,14 +58,14 @@ def _built(method: Method, image: tuple[int, ...], device: torch.device) -> Mode
     return method.build(image=image).to(device)
 
 
-def _size(model: Model) -> Verdict:
+def _size(model: Model) -> CheckResult:
     weights = sum(p.numel() for p in model.parameters() if p.requires_grad)
     numbers = activation_numbers(model)
     memory = f"{weights * 4 / 2**20:.1f} MiB, {numbers * 4 / 2**20:.2f} MiB of activations a view"
-    return Verdict("size", f"{weights:,} weights, {memory}", well=True)
+    return CheckResult("size", f"{weights:,} weights, {memory}", well=True)
 
 
-def _cost(model: Model, image: tuple[int, ...], count: int) -> Verdict:
+def _cost(model: Model, image: tuple[int, ...], count: int) -> CheckResult:
     """Time the parts of a step; the second one, when everything is warm."""
     device = device_of(model)
     for step in (0, 1):
@@ -80,7 +80,7 @@ def _cost(model: Model, image: tuple[int, ...], count: int) -> Verdict:
         1000 * (after - before) / count for before, after in pairwise(marks)
     )
     found = f"{views_ms:.2f} views, {forward_ms:.2f} forward, {backward_ms:.2f} backward"
-    return Verdict("milliseconds an image", found, well=True)
+    return CheckResult("milliseconds an image", found, well=True)
 
 
 def _now(device: torch.device) -> float:
@@ -90,7 +90,7 @@ def _now(device: torch.device) -> float:
     return time.perf_counter()
 
 
-def _reached(model: Model, image: tuple[int, ...], count: int) -> Verdict:
+def _reached(model: Model, image: tuple[int, ...], count: int) -> CheckResult:
     """See whether a step moves every weight that is to be trained."""
     model.zero_grad()
     for step in (0, 1):  # a queue is empty in the first
@@ -102,10 +102,12 @@ def _reached(model: Model, image: tuple[int, ...], count: int) -> Verdict:
     if missing:
         more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
         found += f"; saved as they started: {', '.join(missing[:LISTED])}{more}"
-    return Verdict("gradients", found, not missing)
+    return CheckResult("gradients", found, not missing)
 
 
-def _precision(method: Method, image: tuple[int, ...], count: int, device: torch.device) -> Verdict:
+def _precision(
+    method: Method, image: tuple[int, ...], count: int, device: torch.device
+) -> CheckResult:
     losses = []
     for half in (False, True):
         model = _built(method, image, device)
@@ -115,10 +117,12 @@ def _precision(method: Method, image: tuple[int, ...], count: int, device: torch
                 loss = contrast(model, views, index)
         losses.append(float(loss))
     apart = abs(losses[0] - losses[1]) / max(abs(losses[0]), 1e-12)
-    return Verdict("fp32 and bf16", f"losses differ by {apart:.2%}", apart < CLOSE)
+    return CheckResult("fp32 and bf16", f"losses differ by {apart:.2%}", apart < CLOSE)
 
 
-def _overfits(method: Method, image: tuple[int, ...], count: int, device: torch.device) -> Verdict:
+def _overfits(
+    method: Method, image: tuple[int, ...], count: int, device: torch.device
+) -> CheckResult:
     """Train on the same views again and again: a loss that cannot fall there never will."""
     model = _built(method, image, device)
     for step in (1, 2):  # other images, for a queue or a bank to remember; then it rests
@@ -139,10 +143,10 @@ def _overfits(method: Method, image: tuple[int, ...], count: int, device: torch.
         losses.append(float(loss.detach()))
     first, last = losses[0], min(losses[-5:])
     found = f"the loss of one batch goes from {first:.3g} to {last:.3g} in {STEPS} steps"
-    return Verdict("learning", found, last < 0.9 * first)
+    return CheckResult("learning", found, last < 0.9 * first)
 
 
-def _ranks(method: Method, image: tuple[int, ...], count: int, parts: str | None) -> Verdict:
-    apart = difference(method, parts, image, count)
+def _ranks(method: Method, image: tuple[int, ...], count: int, parts: str | None) -> CheckResult:
+    apart = gradient_difference(method, parts, image, count)
     found = f"gradients differ by {apart:.1e} of the largest"
-    return Verdict("one process and two", found, apart < EXACT)
+    return CheckResult("one process and two", found, apart < EXACT)

@@ -33,7 +33,9 @@ class Task:
     count: int
 
 
-def difference(method: Method, parts: str | None, image: tuple[int, ...], count: int) -> float:
+def gradient_difference(
+    method: Method, parts: str | None, image: tuple[int, ...], count: int
+) -> float:
     """Give the largest difference of a gradient, relative to the largest gradient."""
     task = Task(method.to_json(), parts, image, count)
     alone = _gradients(task, ALONE)

@@ -3,7 +3,7 @@
 import sys
 
 from counterpoint.cli.early import refuse_early
-from counterpoint.cli.own import loaded_parts
+from counterpoint.cli.parts_file import loaded_parts
 
 
 def check_command(
@@ -22,10 +22,10 @@ def check_command(
     from rich.table import Table
 
     from counterpoint.checking import check
-    from counterpoint.methods import named
+    from counterpoint.methods import method_named
 
     console = Console()
-    chosen = named(method, size=size, parts=loaded_parts(parts))
+    chosen = method_named(method, size=size, parts=loaded_parts(parts))
     table = Table("", "check", "found", title=f"check {method}", title_justify="left")
     well = True
     with console.status("checking ..."):

@@ -18,7 +18,7 @@ def doctor_command(data: str, *, limit: int | None = None, json: str | None = No
     from rich.console import Console
 
     from counterpoint.data import open_data
-    from counterpoint.doctor import examined, record, suggested, tables, versions
+    from counterpoint.doctor import doctor_record, examined, package_versions, suggested, tables
 
     console = Console()
     splits = open_data(data)
@@ -26,7 +26,7 @@ def doctor_command(data: str, *, limit: int | None = None, json: str | None = No
     seen = examined(splits if limit is None else splits.head(limit), Path(data))
     trained = [found.look for found in seen.images if found.split == "train"]
     suggestion = suggested(splits.train, trained, data)
-    installed = versions()
+    installed = package_versions()
     for table in tables(seen, installed, suggestion):
         console.print(table)
     if suggestion is None:
@@ -34,4 +34,4 @@ def doctor_command(data: str, *, limit: int | None = None, json: str | None = No
     else:
         console.print(suggestion.command, highlight=False, markup=False, soft_wrap=True)
     if json is not None:
-        Path(json).write_text(dumps(record(seen, installed, suggestion), indent=2) + "\n")
+        Path(json).write_text(dumps(doctor_record(seen, installed, suggestion), indent=2) + "\n")

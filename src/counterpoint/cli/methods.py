@@ -33,10 +33,10 @@ def anatomy_command(names: list[str], *, size: int = 32) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from counterpoint.methods import SEVEN, named
+    from counterpoint.methods import SEVEN, method_named
 
     names = SEVEN if names == ["all"] else names
-    chosen = [named(n, size=size) for n in names]
+    chosen = [method_named(n, size=size) for n in names]
     rows = list(zip(*(method.rows() for method in chosen), strict=True))
     console = Console()
     if len(names) > 3:  # beside each other they would be too narrow to read

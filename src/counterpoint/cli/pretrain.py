@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from counterpoint.cli.early import refuse_early
-from counterpoint.cli.own import loaded_parts
+from counterpoint.cli.parts_file import loaded_parts
 
 
 def pretrain_command(
@@ -69,7 +69,7 @@ def pretrain_command(
     """
     refuse_early(data=data, method=method, encoder=encoder)
     from counterpoint.data import open_data, view_side
-    from counterpoint.methods import RECIPES, named, training_of
+    from counterpoint.methods import RECIPES, method_named, training_of
     from counterpoint.pretraining import pretrain
     from counterpoint.training.loggers import loggers_named
     from counterpoint.training.out_folder import out_folder
@@ -90,7 +90,7 @@ def pretrain_command(
     settings = training_of(method, **given) if method in RECIPES else None
     splits = open_data(data, limit=limit, known_bad=_numbers(known_bad))
     side = view_side(splits.train, size=size)
-    chosen = named(method, encoder=encoder, size=side, parts=loaded_parts(parts))
+    chosen = method_named(method, encoder=encoder, size=side, parts=loaded_parts(parts))
     pretrain(
         chosen,
         splits,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from counterpoint.cli.early import refuse_early
-from counterpoint.cli.own import loaded_parts
+from counterpoint.cli.parts_file import loaded_parts
 
 
 def report_command(

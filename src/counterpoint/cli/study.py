@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from counterpoint.study.dashboard import Progress
     from counterpoint.study.outcome import Outcome
-    from counterpoint.study.progress import Progress
-    from counterpoint.study.storing import Store
+    from counterpoint.study.result_store import ResultStore
     from counterpoint.study.trial import Trial
 
 
@@ -59,11 +59,11 @@ def study_command(
         speed: Operations a second (10^12) that a plan counts with; measured here if not given.
         price: Price of an hour of one trial's machine, for a plan.
     """
-    from counterpoint.study.loading import trials_of
-    from counterpoint.study.progress import Progress
-    from counterpoint.study.shortening import shortened
-    from counterpoint.study.storing import Store
-    from counterpoint.study.table import require_figure
+    from counterpoint.study.dashboard import Progress
+    from counterpoint.study.load import trials_of
+    from counterpoint.study.result_store import ResultStore
+    from counterpoint.study.shorten import shortened
+    from counterpoint.study.tables.outcome_table import require_figure
 
     if name.endswith(".py"):
         sys.stderr.write(f"counterpoint: the study of {name}, which is run\n")
@@ -72,11 +72,11 @@ def study_command(
         _say_plan(trials, speed, price)
         return
     require_figure(trials, figure)
-    store = Store(out or f"runs/{name.removesuffix('.py')}-{scale}")
+    store = ResultStore(out or f"runs/{name.removesuffix('.py')}-{scale}")
     store.plan(trials)
     progress = Progress(figure=figure, at_once=at_once or 1)
     if runner == "ray":
-        from counterpoint.study.ray_runner import run_ray
+        from counterpoint.study.runners.ray_tasks import run_ray
 
         outcomes = run_ray(
             trials,
@@ -88,7 +88,7 @@ def study_command(
             tell=progress.tell,
         )
     else:
-        from counterpoint.study.local import run_local
+        from counterpoint.study.runners.local import run_local
 
         outcomes = run_local(
             trials, store, cpus=cpus, at_once=at_once, retries=retries, tell=progress.tell
@@ -121,9 +121,9 @@ def _watch(outcomes: "Iterator[Outcome]", progress: "Progress") -> None:
             pass
 
 
-def _say_table(store: "Store", figure: str, compare: Literal["column", "row"]) -> None:
-    from counterpoint.study.table import tabulate
-    from counterpoint.study.writing import markdown
+def _say_table(store: "ResultStore", figure: str, compare: Literal["column", "row"]) -> None:
+    from counterpoint.study.tables.formats import markdown
+    from counterpoint.study.tables.outcome_table import tabulate
 
     table = tabulate(store.every(), planned=store.planned(), figure=figure, compare=compare)
     sys.stdout.write(markdown(table))
@@ -132,8 +132,8 @@ def _say_table(store: "Store", figure: str, compare: Literal["column", "row"]) -
 def _say_plan(trials: "Sequence[Trial]", speed: float | None, price: float | None) -> None:
     from rich.console import Console
 
-    from counterpoint.study.planning import machine_speed, plan
-    from counterpoint.study.planning_table import plan_table
+    from counterpoint.study.plan import machine_speed, plan_trials
+    from counterpoint.study.plan_table import plan_table
 
     fast = machine_speed() if speed is None else speed * 1e12
-    Console().print(plan_table(plan(trials, speed=fast), speed=fast, price=price))
+    Console().print(plan_table(plan_trials(trials, speed=fast), speed=fast, price=price))

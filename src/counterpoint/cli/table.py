@@ -27,13 +27,13 @@ def table_command(
     """
     from pathlib import Path
 
-    from counterpoint.study import figure as drawing
-    from counterpoint.study import writing
-    from counterpoint.study.bundling import bundled, read
-    from counterpoint.study.deciding import decided, written
-    from counterpoint.study.table import tabulate
+    from counterpoint.study.bundle import bundled, read_study
+    from counterpoint.study.tables import figure as drawing
+    from counterpoint.study.tables import formats as writing
+    from counterpoint.study.tables.outcome_table import tabulate
+    from counterpoint.study.tables.part_effects import decided, written
 
-    outcomes, planned = read(folder)
+    outcomes, planned = read_study(folder)
     trials = [trial for _, trial in planned] or [outcome.trial for outcome in outcomes]
     if not outcomes:
         raise ValueError(f"study: {folder} holds no outcomes; counterpoint study --out writes them")
@@ -42,7 +42,7 @@ def table_command(
         "markdown": lambda: writing.markdown(table, cost=cost),
         "latex": lambda: writing.latex(table, cost=cost),
         "csv": lambda: writing.as_csv(table),
-        "svg": lambda: drawing.svg(table),
+        "svg": lambda: drawing.table_figure(table),
         "json": lambda: bundled((outcomes, planned)),
         "points": lambda: written(decided(table, trials)),
     }[format]()

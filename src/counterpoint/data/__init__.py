@@ -5,16 +5,16 @@ import math
 from torch import Tensor
 
 from counterpoint.data.batches import Batches
-from counterpoint.data.cifar10 import cifar10
 from counterpoint.data.files import Files, unopened
-from counterpoint.data.fingerprint import difference, fingerprint
-from counterpoint.data.folder import image_files
-from counterpoint.data.imagenet import imagenet
-from counterpoint.data.opening import open_data
+from counterpoint.data.fingerprint import fingerprint, fingerprint_difference
+from counterpoint.data.layouts.cifar10 import cifar10
+from counterpoint.data.layouts.detect import open_data
+from counterpoint.data.layouts.image_folder import image_files
+from counterpoint.data.layouts.imagenet import imagenet
+from counterpoint.data.layouts.stl10 import stl10
 from counterpoint.data.pictures import FilePicture, UnreadableImageError
 from counterpoint.data.reading import first_readable
 from counterpoint.data.source import Source, Splits
-from counterpoint.data.stl10 import stl10
 from counterpoint.framework.permutation import drawn
 
 TRIED = 64  # files for each that is wanted: more than one in 64 is surely readable
@@ -69,8 +69,8 @@ __all__ = [
     "Splits",
     "UnreadableImageError",
     "cifar10",
-    "difference",
     "fingerprint",
+    "fingerprint_difference",
     "image_files",
     "image_shape",
     "imagenet",

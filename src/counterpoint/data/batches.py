@@ -16,7 +16,7 @@ from counterpoint.data.quarantine import KINDS, Bad
 from counterpoint.data.reading import Cut, read_cuts
 from counterpoint.data.source import Source
 from counterpoint.framework.records import Cuts, Draw, Images, Index
-from counterpoint.framework.training import fitting_batch
+from counterpoint.framework.settings import fitting_batch
 from counterpoint.pulse import phase
 
 
@@ -102,7 +102,7 @@ class Batches:
     def _in_memory(self, source: Source, shares: Iterator[Index]) -> Iterator[Batch]:
         for index in shares:
             images = source.images[index]
-            yield Batch(images.pin_memory() if self.pin else images, index, listed([]))
+            yield Batch(images.pin_memory() if self.pin else images, index, bad_rows([]))
 
 
 def loaded(batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -128,7 +128,7 @@ class Cutter(Dataset[Batch]):
     def __getitem__(self, index: Index) -> Batch:
         with self.crew.working():
             cuts, bad = read_cuts(self.files, self.cut, Draw(self.seed, self.epoch, index))
-        return Batch(cuts, index, listed(bad))
+        return Batch(cuts, index, bad_rows(bad))
 
 
 def check_batch(batch: int, images: int, *, together: int = 1, ranks: int = 1) -> None:
@@ -150,7 +150,7 @@ def check_batch(batch: int, images: int, *, together: int = 1, ranks: int = 1) -
         )
 
 
-def listed(bad: list[Bad]) -> Int64[Tensor, "bad 2"]:
+def bad_rows(bad: list[Bad]) -> Int64[Tensor, "bad 2"]:
     """Write down what could not be read, as numbers: ranks exchange nothing else."""
     return torch.tensor([(b.sample, KINDS.index(b.kind)) for b in bad]).view(-1, 2).long()
 

@@ -9,10 +9,10 @@ from counterpoint.data.cache import Arrays, cached
 from counterpoint.data.files import Files
 from counterpoint.data.formats import FORMATS
 from counterpoint.data.pictures import UnreadableImageError
-from counterpoint.data.progress import tracked
 from counterpoint.data.quarantine import Bad, Kind
 from counterpoint.data.rows import Rows
 from counterpoint.data.source import Source, Splits, stood_in
+from counterpoint.progress import tracked
 
 MOST_BYTES = 8 << 30  # decoded: three times STL-10; more stays encoded; our choice
 

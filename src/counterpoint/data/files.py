@@ -16,7 +16,7 @@ NAMED = 6  # suffixes of files that are not opened, and are named
 
 
 @runtime_checkable
-class Store(Protocol):
+class ImageStore(Protocol):
     """Where encoded images are: the files of a folder, or the rows of Parquet files."""
 
     @property
@@ -46,7 +46,7 @@ class Store(Protocol):
 class Paths(Sequence[Path]):
     """The paths of a store, each made when it is asked for."""
 
-    store: Store
+    store: ImageStore
     places: Int64[Tensor, " sample"]
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ def unopened(files: "Files") -> str:
     return f"{count:,} {'file' if count == 1 else 'files'} not opened: {some}{more}"
 
 
-def kinds_of(labels: Int64[Tensor, " sample"]) -> int:
+def class_count(labels: Int64[Tensor, " sample"]) -> int:
     """Count the classes of labels that are numbered from 0."""
     return int(labels.max()) + 1 if len(labels) else 0
 
@@ -84,7 +84,7 @@ class Files:
     """Image files; the number of a sample is its place here."""
 
     name: str
-    store: Store
+    store: ImageStore
     places: Int64[Tensor, " sample"]
     """The place of each sample in the store."""
     labels: Int64[Tensor, " sample"] | None = None
@@ -98,7 +98,7 @@ class Files:
 
     def __repr__(self) -> str:
         what, kinds = self.store.words
-        labels = "no labels" if self.labels is None else f"{kinds_of(self.labels)} {kinds}"
+        labels = "no labels" if self.labels is None else f"{class_count(self.labels)} {kinds}"
         bad = f", {len(self.bad):,} of them bad" if self.bad else ""
         left = unopened(self)
         return f"{self.name}: {len(self):,} {what}{left and f' ({left})'}, {labels}{bad}"

@@ -38,14 +38,14 @@ def fingerprint(source: Source | Files) -> str:
     return digest.hexdigest()
 
 
-def difference(was: str, now: str) -> str:
+def fingerprint_difference(was: str, now: str) -> str:
     """Say in words how two fingerprints differ; nothing if they do not.
 
-    >>> difference("files2-8-aa-bb-none", "files2-9-ab-bb-none")
+    >>> fingerprint_difference("files2-8-aa-bb-none", "files2-9-ab-bb-none")
     'it had 8 images and has 9'
-    >>> difference("files2-8-aa-bb-none", "files2-8-aa-cc-none")
+    >>> fingerprint_difference("files2-8-aa-bb-none", "files2-8-aa-cc-none")
     'the content of files changed, though their names and sizes did not'
-    >>> difference("977965a17bfd2ece", "files2-8-aa-bb-none")
+    >>> fingerprint_difference("977965a17bfd2ece", "files2-8-aa-bb-none")
     'it was noted by an earlier version, by the times of files, and cannot be compared'
     """
     if was == now:

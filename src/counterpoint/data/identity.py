@@ -24,10 +24,10 @@ class Identity(NamedTuple):
     content: bytes
 
 
-def sampled(count: int) -> list[int]:
+def sampled_places(count: int) -> list[int]:
     """Choose the files whose content is looked at.
 
-    >>> sampled(3), len(sampled(1_000_000))
+    >>> sampled_places(3), len(sampled_places(1_000_000))
     ([0, 1, 2], 256)
     """
     places = torch.arange(min(count, FILES))

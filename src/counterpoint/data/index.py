@@ -11,10 +11,10 @@ from jaxtyping import Int64
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from counterpoint.data.listing import listed
-from counterpoint.data.names import Names, shown
-from counterpoint.data.progress import tracked
+from counterpoint.data.listing import list_images
+from counterpoint.data.packed_names import Names, shown
 from counterpoint.data.tensor_file import write_tensors
+from counterpoint.progress import tracked
 
 KINDS = 100  # suffixes of files that are not opened, and are counted
 
@@ -53,7 +53,7 @@ class Index:
 
 def make_index(root: Path) -> Index:
     """Go through a folder and ask for the size and time of every image file in it."""
-    listing = listed(root)
+    listing = list_images(root)
     # A path is compared part by part, as Path does it: no name holds a zero byte.
     names = sorted(listing.files, key=lambda name: name.replace(b"/", b"\0"))
     place, what = os.fsencode(root), f"reading the sizes of {len(names):,} files"

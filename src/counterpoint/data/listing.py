@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from counterpoint.data.formats import SUFFIXES
-from counterpoint.data.names import shown
-from counterpoint.data.progress import tracked
+from counterpoint.data.packed_names import shown
+from counterpoint.progress import tracked
 
 ENDINGS = tuple(suffix.encode() for suffix in SUFFIXES)
 SUFFIX = 12  # letters that are kept of a suffix
@@ -33,7 +33,7 @@ class Listing:
     """Device and number of every folder, by which a loop of links is known."""
 
 
-def listed(root: Path) -> Listing:
+def list_images(root: Path) -> Listing:
     """List the image files of a folder and of those below it.
 
     Hidden files and folders are left out: they are caches and macOS's `._` files. Links to

@@ -18,7 +18,7 @@ from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
 
-from counterpoint.data.formats import BUDGET, RefusedError, plain
+from counterpoint.data.formats import BUDGET, RefusedError, only_pixels
 from counterpoint.data.quarantine import Kind
 from counterpoint.data.strips import upright
 from counterpoint.pulse import beat
@@ -105,7 +105,7 @@ def open_picture(data: bytes, name: str) -> FilePicture:
     if len(data) > MOST_FILE:
         raise too_long(name, len(data))
     try:
-        found = plain(data)
+        found = only_pixels(data)
     except RefusedError as error:
         raise UnreadableImageError(f"{name}: {error}", error.kind) from error
     try:

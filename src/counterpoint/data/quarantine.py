@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import torch
 
-from counterpoint.framework.randomness import philox
+from counterpoint.framework.philox import philox
 
 Kind = Literal["missing", "empty", "not an image", "truncated", "no pixels", "too large"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

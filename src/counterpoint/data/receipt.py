@@ -30,10 +30,10 @@ def power_sums(samples: Int64[Tensor, " sample"]) -> Sums:
     return torch.stack([term.sum() for term in terms])
 
 
-def whole(count: int) -> Sums:
+def whole_sums(count: int) -> Sums:
     """Give the power sums of range(count) in closed form (Faulhaber), without going through it.
 
-    >>> whole(4).tolist()
+    >>> whole_sums(4).tolist()
     [4, 6, 14, 36, 98]
     """
     return torch.tensor([_wrapped(_faulhaber(count, power)) for power in range(POWERS)])
@@ -70,5 +70,5 @@ class Receipt:
 
 def receipt(order: Order, consumed: Sums) -> Receipt:
     """Compare the sums of all ranks with the closed form, less what the epoch leaves out."""
-    expected = whole(order.count) - power_sums(order.rest())
+    expected = whole_sums(order.count) - power_sums(order.rest())
     return Receipt(order.epoch, tuple(consumed.tolist()), tuple(expected.tolist()))

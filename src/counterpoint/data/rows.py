@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as arrow
 import pyarrow.parquet as parquet
 
-from counterpoint.data.identity import Identity, content_of, sampled
+from counterpoint.data.identity import Identity, content_of, sampled_places
 from counterpoint.data.pictures import FilePicture, UnreadableImageError, open_picture
 
 MEMORY = 0.5  # of the machine's; the rest is for training; our choice
@@ -67,11 +67,11 @@ class Rows:
         for file, count in zip(self.files, self.counts, strict=True):
             digest.update(b"%s\0%d %d\n" % (os.fsencode(file.name), file.stat().st_size, count))
         return Identity(
-            digest.digest(), content_of(self.files[n] for n in sampled(len(self.files)))
+            digest.digest(), content_of(self.files[n] for n in sampled_places(len(self.files)))
         )
 
 
-def _read_bytes(files: tuple[Path, ...], column: str) -> "Encoded":
+def _read_bytes(files: tuple[Path, ...], column: str) -> "EncodedRows":
     """Read a column of bytes, in as many chunks as there are: one might hold 2 GB and more.
 
     What a file says of its size is looked at first, and not believed: it is counted what was
@@ -85,11 +85,11 @@ def _read_bytes(files: tuple[Path, ...], column: str) -> "Encoded":
         chunks.append(found.field("bytes") if arrow.types.is_struct(found.type) else found)
         total += chunks[-1].nbytes
         _check_memory(files, total)
-    return Encoded(tuple(chunks), tuple(accumulate(len(chunk) for chunk in chunks)))
+    return EncodedRows(tuple(chunks), tuple(accumulate(len(chunk) for chunk in chunks)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
+class EncodedRows:
     """Rows of bytes in chunks."""
 
     chunks: tuple[Any, ...]

@@ -8,7 +8,7 @@ from jaxtyping import Int64, UInt8
 from torch import Tensor
 
 from counterpoint.data.checked import check_images, check_labels
-from counterpoint.data.files import Files, kinds_of
+from counterpoint.data.files import Files, class_count
 from counterpoint.data.quarantine import Bad, substitute
 
 
@@ -38,7 +38,7 @@ class Source:
 
     def __repr__(self) -> str:
         channels, height, width = self.images.shape[1:]
-        labels = "no labels" if self.labels is None else f"{kinds_of(self.labels)} classes"
+        labels = "no labels" if self.labels is None else f"{class_count(self.labels)} classes"
         bad = f", {len(self.bad):,} of them bad" if self.bad else ""
         size = f"{channels} x {height} x {width}"
         return f"{self.name}: {len(self):,} images, {size}, {labels}{bad}"

@@ -13,7 +13,7 @@ from torch import Tensor
 from counterpoint.data.files import Files
 from counterpoint.data.source import Source, Splits
 from counterpoint.framework.permutation import SORTED, Permutation
-from counterpoint.framework.randomness import keyed_order
+from counterpoint.framework.philox import keyed_order
 
 SEED = 0  # the paper does not say which images it holds out; these are ours, for everyone
 TENTH = 10  # section 4, CIFAR-10: "a 45,000/5,000 training/validation split"

@@ -1,8 +1,8 @@
 """A look at a data set and a machine before anything is trained."""
 
 from counterpoint.doctor.examination import Examination, examined
-from counterpoint.doctor.packages import Version, versions
-from counterpoint.doctor.record import record
+from counterpoint.doctor.packages import Version, package_versions
+from counterpoint.doctor.record import doctor_record
 from counterpoint.doctor.suggestion import Suggestion, suggested
 from counterpoint.doctor.tables import tables
 
@@ -10,9 +10,9 @@ __all__ = [
     "Examination",
     "Suggestion",
     "Version",
+    "doctor_record",
     "examined",
-    "record",
+    "package_versions",
     "suggested",
     "tables",
-    "versions",
 ]

@@ -6,8 +6,8 @@ from itertools import count
 
 import numpy as np
 
-from counterpoint.data.progress import tracked
 from counterpoint.doctor.hashing import bits_apart
+from counterpoint.progress import tracked
 
 APART = 3  # bits of 64; our choice: of every fifth photo of caltech20, saved again at half the
 # size, at quality 50 or in grey, 0.90, 0.99 and 0.99 of the copies are as near

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from counterpoint.data import Files, Source, Splits
-from counterpoint.data.folder import Folder
-from counterpoint.data.names import shown
+from counterpoint.data.layouts.image_folder import Folder
+from counterpoint.data.packed_names import shown
 from counterpoint.data.quarantine import Kind
 from counterpoint.doctor.duplicates import near, same
-from counterpoint.doctor.looking import Look, look_at
+from counterpoint.doctor.inspection import Look, look_at
 
 LEVELS = (0, 5, 50, 95, 100)  # percent
 COLOURS = {"RGB": "colour", "L": "grey", "1": "black and white", "P": "palette", "CMYK": "CMYK"}

@@ -29,7 +29,7 @@ class Version:
     wrong: str = ""
 
 
-def versions() -> list[Version]:
+def package_versions() -> list[Version]:
     """Compare what is installed with what is needed."""
     found = {name: _installed(name) for name in PACKAGES}
     needed, pair = _needed(), _asked("torchvision", "torch")

@@ -9,7 +9,7 @@ from counterpoint.doctor.packages import Version
 from counterpoint.doctor.suggestion import Suggestion
 
 
-def record(
+def doctor_record(
     seen: Examination, versions: Sequence[Version], suggestion: Suggestion | None
 ) -> dict[str, Any]:
     """Give everything as what JSON knows."""

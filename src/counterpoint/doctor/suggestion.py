@@ -11,12 +11,12 @@ from statistics import median_low
 import torch
 
 from counterpoint.data import Files, Source, image_shape
-from counterpoint.data.progress import clock
-from counterpoint.doctor.looking import Look
-from counterpoint.doctor.trial import Trial, memory_of, tried
+from counterpoint.doctor.inspection import Look
+from counterpoint.doctor.speed import Speed, measure_speed, memory_of
 from counterpoint.framework import Model
-from counterpoint.framework.training import Training, fitting_batch
-from counterpoint.methods import named, training_of
+from counterpoint.framework.settings import Training, fitting_batch
+from counterpoint.methods import method_named, training_of
+from counterpoint.progress import clock
 from counterpoint.training.memory import memory_there
 
 ENOUGH = 630_000  # images seen in 14 epochs of CIFAR-10: kNN 0.330 to 0.638, docs/results.md
@@ -68,9 +68,9 @@ def suggested(source: Source | Files, looks: list[Look], place: str) -> Suggesti
         source = source.marked(broken)
     size = _side(source, [look for look in looks if look.broken is None])
     image = image_shape(source, size=size)
-    model = named(method, size=image[-1]).build(image=image)
+    model = method_named(method, size=image[-1]).build(image=image)
     training = _fitted(model, replace(training_of(method), batch=batch))
-    trial = tried(model, source, training)
+    trial = measure_speed(model, source, training)
     epochs = _epochs(len(source), trial, most=training_of("simclr").epochs)
     return Suggestion(
         method,
@@ -101,7 +101,7 @@ def _fitted(model: Model, training: Training) -> Training:
     return training
 
 
-def _epochs(images: int, trial: Trial, *, most: int) -> int:
+def _epochs(images: int, trial: Speed, *, most: int) -> int:
     night = int(NIGHT * trial.images_per_second / images)
     return max(1, min(math.ceil(ENOUGH / images), night, most))
 

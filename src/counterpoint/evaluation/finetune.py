@@ -8,11 +8,11 @@ from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
 from counterpoint.data import Source
-from counterpoint.data.progress import tracked
 from counterpoint.evaluation.probe import share_right
 from counterpoint.evaluation.representation import Representation
 from counterpoint.evaluation.seeds import mixed
-from counterpoint.framework.randomness import keyed_order
+from counterpoint.framework.philox import keyed_order
+from counterpoint.progress import tracked
 
 # Ours: the paper fine-tunes only its MLP. One rate for the encoder, ten times that for the new
 # layer, which knows nothing yet; the best epoch is chosen on validation.

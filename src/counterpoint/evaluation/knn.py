@@ -14,7 +14,7 @@ NEIGHBOURS = (20, 200)
 """Tried on validation: Caron et al. 2021 report 10 to 200, Wu et al. 2018 use 200."""
 
 
-def neighbours(train: Labelled, validation: Labelled, *, seed: int = 0) -> Fitted:  # noqa: ARG001
+def knn_probe(train: Labelled, validation: Labelled, *, seed: int = 0) -> Fitted:  # noqa: ARG001
     """Choose the number of neighbours on validation; there is nothing else to train."""
 
     def votes(k: int) -> Callable[[Vectors], Tensor]:

@@ -5,8 +5,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from counterpoint.data.progress import tracked
 from counterpoint.evaluation.probe import Fitted, Labelled, Standardise, Vectors, share_right
+from counterpoint.progress import tracked
 
 PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # our grid; from strong to weak, each from the last
 ITERATIONS = 100
@@ -25,7 +25,7 @@ def linear(train: Labelled, validation: Labelled, *, seed: int = 0) -> Fitted:  
     weights = known.new_zeros(classes, known.shape[1] + 1)
     best: Fitted | None = None
     for penalty in tracked(PENALTIES, "linear probe"):
-        weights = fit(known, train[1], weights, penalty=penalty)
+        weights = fit_logistic(known, train[1], weights, penalty=penalty)
         reached = share_right(logits(asked[0], weights).argmax(dim=1), asked[1])
         if best is None or reached > best.validation:
             chosen = weights
@@ -45,7 +45,7 @@ def logits(
     return torch.addmm(weights[:, -1], vectors, weights[:, :-1].T)
 
 
-def fit(
+def fit_logistic(
     vectors: Vectors, labels: Tensor, start: Tensor, *, penalty: float
 ) -> Float[Tensor, "class feature_and_one"]:
     """Minimise by L-BFGS from where the last penalty ended."""

@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from counterpoint.data.progress import tracked
 from counterpoint.evaluation.probe import (
     Fitted,
     Labelled,
@@ -17,7 +16,8 @@ from counterpoint.evaluation.probe import (
     share_right,
 )
 from counterpoint.evaluation.seeds import mixed
-from counterpoint.framework.randomness import keyed_order
+from counterpoint.framework.philox import keyed_order
+from counterpoint.progress import tracked
 
 HIDDEN = 1_024  # section 4, Finetuning
 DROPOUT = 0.2  # amdim-public, its MLP classifier

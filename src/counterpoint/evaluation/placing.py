@@ -26,10 +26,10 @@ def device_of(model: nn.Module) -> torch.device:
 
 
 @contextmanager
-def placed(model: nn.Module, asked: str | torch.device | None) -> Iterator[None]:
+def on_device(model: nn.Module, asked: str | torch.device | None) -> Iterator[None]:
     """Move a model to a device for a while; None is an accelerator, or where the model is.
 
-    >>> with placed(nn.Linear(2, 2), "cpu"):
+    >>> with on_device(nn.Linear(2, 2), "cpu"):
     ...     pass
     """
     before = device_of(model)

@@ -10,19 +10,19 @@ import torch
 
 from counterpoint.data import Files, Source, Splits
 from counterpoint.evaluation.finetune import FineTuned, finetune
-from counterpoint.evaluation.knn import neighbours
+from counterpoint.evaluation.knn import knn_probe
 from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.evaluation.linear import linear
+from counterpoint.evaluation.loading import readable
 from counterpoint.evaluation.mlp import mlp
 from counterpoint.evaluation.probe import Fitted, Labelled, fitted_on
-from counterpoint.evaluation.reading import readable
 from counterpoint.evaluation.representation import Embedded, Representation
 from counterpoint.evaluation.result import ProbeResult, Result, scored
 from counterpoint.evaluation.robustness import robustness
 from counterpoint.evaluation.shares import share_of_labels
 from counterpoint.spelling import did_you_mean
 
-FROZEN: dict[str, Callable[..., Fitted]] = {"knn": neighbours, "linear": linear, "mlp": mlp}
+FROZEN: dict[str, Callable[..., Fitted]] = {"knn": knn_probe, "linear": linear, "mlp": mlp}
 PROBES = (*FROZEN, "finetune")
 CHANCY = {"mlp", "finetune"}
 """Probes that another seed trains otherwise; the others have one answer."""

@@ -8,12 +8,12 @@ from jaxtyping import Float, Int64, UInt8
 from torch import Tensor, nn
 
 from counterpoint.data import Files, Source
-from counterpoint.data.progress import tracked
+from counterpoint.evaluation.loading import PIECE, read_files, readable
 from counterpoint.evaluation.placing import device_of
-from counterpoint.evaluation.reading import PIECE, read_files, readable
 from counterpoint.framework.model import Model
 from counterpoint.framework.momentum import Momentum
 from counterpoint.framework.records import Draw, Index, View
+from counterpoint.progress import tracked
 
 Bytes = UInt8[Tensor, "sample channel height width"]
 

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from counterpoint.framework.randomness import keyed_order
+from counterpoint.framework.philox import keyed_order
 
 
 def share_of_labels(

@@ -1,10 +1,10 @@
 """The framework: five contracts, one record per arrow, and the method as a value."""
 
+from counterpoint.framework.contracts import Encoder, Extraction, Loss, Similarity, Views
 from counterpoint.framework.errors import PartError
 from counterpoint.framework.method import Method
 from counterpoint.framework.model import Model, contrast
 from counterpoint.framework.momentum import Momentum, twins
-from counterpoint.framework.parts import Encoder, Extraction, Loss, Similarity, Views
 from counterpoint.framework.records import Comparison, Draw, Encoded, Remembered, Scores, Terms
 from counterpoint.framework.world import ALONE, Alone, Everyone, Gathered, World
 

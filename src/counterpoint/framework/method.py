@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from counterpoint.framework import codec
+from counterpoint.framework.contracts import Encoder, Extraction, Loss, Similarity, Views
 from counterpoint.framework.errors import PartError
 from counterpoint.framework.model import Model, build
-from counterpoint.framework.parts import Encoder, Extraction, Loss, Similarity, Views
 from counterpoint.framework.records import Shape
 
 

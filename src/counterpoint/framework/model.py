@@ -7,9 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from counterpoint.framework.errors import PartError
-from counterpoint.framework.momentum import Momentum
-from counterpoint.framework.parts import (
+from counterpoint.framework.contracts import (
     BuiltEncoder,
     BuiltExtraction,
     BuiltLoss,
@@ -21,6 +19,8 @@ from counterpoint.framework.parts import (
     Similarity,
     Views,
 )
+from counterpoint.framework.errors import PartError
+from counterpoint.framework.momentum import Momentum
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import Comparison, Encoded, Index, Maps, Scores, Shape, View
 from counterpoint.framework.world import ALONE, Once, World

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from counterpoint.framework.randomness import LOW, keyed_order, philox
+from counterpoint.framework.philox import LOW, keyed_order, philox
 
 ROUNDS = 8  # Luby and Rackoff 1988 need 4 with perfect rounds; each of ours is one multiplication
 MULTIPLIER = np.int64(0x1E35A7BD97F4A7C5)  # odd, of random bits

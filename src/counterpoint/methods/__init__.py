@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from counterpoint.framework import Method
-from counterpoint.framework.parts import Views
+from counterpoint.framework.contracts import Views
 from counterpoint.methods import amdim as _amdim
 from counterpoint.methods import byol as _byol
 from counterpoint.methods import cmc as _cmc
@@ -28,7 +28,7 @@ cmc, cmc_small = _cmc.cmc, _cmc.cmc_small
 yadim, yadim_small = _yadim.yadim, _yadim.yadim_small
 
 
-def named(
+def method_named(
     name: str,
     *,
     size: int,
@@ -39,7 +39,7 @@ def named(
 
     `parts` are a user's own part classes, which the file may name.
 
-    >>> named("simclr", size=32) == simclr()
+    >>> method_named("simclr", size=32) == simclr()
     True
     """
     chosen = None if encoder is None else encoder_named(encoder, size=size)
@@ -62,7 +62,7 @@ def views_named(name: str, *, size: int) -> Views:
     >>> print(views_named("cmc", size=32))
     1 x (random crop 0.08-1 to 32 -> flip 0.5 -> Lab -> normalise), split 1:2
     """
-    return named(name, size=size).views
+    return method_named(name, size=size).views
 
 
 def read_method(text: str, *, parts: Mapping[str, type] | None = None) -> Method:

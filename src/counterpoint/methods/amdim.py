@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from counterpoint.framework import Encoder, Method
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import AMDIMEncoder
 from counterpoint.parts.extraction import Compare, OneWay
@@ -40,7 +40,7 @@ def amdim(encoder: Encoder = DEFAULT, *, size: int = 32) -> Method:
     (5) loss       NCE(numerator='each', denominator='own', average='anchors') + 0.05 mean s^2
     """  # noqa: E501 (one row is one line)
     return Method(
-        views=pipelines.amdim(size),
+        views=pipelines.amdim_views(size),
         encoder=encoder,
         extraction=Compare.parse(TASK),
         similarity=ScaledDot(clip=20.0),
@@ -56,7 +56,7 @@ def amdim_paper(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     (docs/paper.md, rows 1 to 4).
     """
     return amdim(encoder or large(size), size=size).swap(
-        views=pipelines.amdim(size, shared_flip=False),
+        views=pipelines.amdim_views(size, shared_flip=False),
         extraction=OneWay(of=Compare.parse(TASK)),
         similarity=Dot(),
         loss=NCE(numerator="sum", denominator="negatives"),

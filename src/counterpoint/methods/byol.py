@@ -1,7 +1,7 @@
 """BYOL (Grill et al. 2020): predict the twin's view, without negatives."""
 
 from counterpoint.framework import Encoder, Method
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, resnet_for
 from counterpoint.parts.extraction import Compare, Pooled
@@ -24,7 +24,7 @@ def byol(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     encoder = encoder or resnet_for("resnet50", size)
     projector = Headed(of=encoder, out=256, hidden=4096, norm=True)  # section 3.2
     return Method(
-        views=pipelines.byol(size),
+        views=pipelines.byol_views(size),
         encoder=MomentumEncoder(
             of=projector, decay=0.996, rises=True, views_apart=True
         ),  # section 3.2
@@ -38,7 +38,7 @@ def byol_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     """Compose BYOL for minutes on two cores: smaller heads, a quicker twin, views together."""
     projector = Headed(of=encoder, out=128, hidden=512, norm=True)
     return byol(encoder, size=size).swap(
-        views=pipelines.byol(size * 5 // 8, smallest=0.25, evaluation=size),
+        views=pipelines.byol_views(size * 5 // 8, smallest=0.25, evaluation=size),
         encoder=MomentumEncoder(of=projector, decay=0.97, rises=True),
         extraction=Pooled(),
         similarity=PredictedCosine(hidden=512),

@@ -1,7 +1,7 @@
 """CMC (Tian et al. 2019): lightness against colour, with a bank over the data set."""
 
 from counterpoint.framework import Encoder, Method
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import Headed, NarrowResNet, PerView, ThinResNet, stem_for
 from counterpoint.parts.extraction import Bank, Compare
@@ -28,7 +28,7 @@ def cmc(encoder: Encoder | None = None, *, size: int = 32, samples: int = CIFAR1
     """
     one = Headed(of=encoder or half(size), out=128)
     return Method(
-        views=pipelines.cmc(size),
+        views=pipelines.cmc_views(size),
         encoder=PerView(of=(one, one)),
         extraction=Bank(samples=samples),
         similarity=Cosine(tau=0.07),  # HobbitLong/CMC, train_CMC.py, --nce_t
@@ -43,7 +43,7 @@ def cmc_small(encoder: Encoder = HALF, *, size: int = 32) -> Method:
     more than its content, and that is what the networks learn (docs/results.md).
     """
     return cmc(encoder, size=size).swap(
-        views=pipelines.cmc(size * 5 // 8, smallest=0.2, evaluation=size),
+        views=pipelines.cmc_views(size * 5 // 8, smallest=0.2, evaluation=size),
         extraction=Compare.parse("(-1:-1)"),
         similarity=Cosine(tau=0.1),
     )

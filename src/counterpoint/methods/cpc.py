@@ -1,7 +1,7 @@
 """CPC v2 (Henaff et al. 2019): section 2.2 of the paper."""
 
 from counterpoint.framework import Encoder, Method
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import CPC_RESNET101, CPC_SMALL
 from counterpoint.parts.extraction import Context
@@ -19,7 +19,7 @@ def cpc(encoder: Encoder = CPC_RESNET101, *, size: int = 32) -> Method:
     Context(offsets=(3,), target=64, hidden=256, blocks=5, scale=0.1, relu='end')
     """
     return Method(
-        views=pipelines.cpc(size),
+        views=pipelines.cpc_views(size),
         encoder=encoder,
         extraction=Context(offsets=(3,), relu="end"),
         similarity=Dot(),
@@ -39,7 +39,7 @@ def cpc_small(encoder: Encoder = CPC_SMALL, *, size: int = 32) -> Method:
     worth predicting.
     """
     return cpc(encoder, size=size).swap(
-        views=pipelines.cpc(size, overlap=0),
+        views=pipelines.cpc_views(size, overlap=0),
         extraction=Context(offsets=(1, 2, 3), hidden=64, blocks=3),
     )
 

@@ -1,7 +1,7 @@
 """MoCo v2 (Chen et al. 2020b): a momentum twin and a queue of its keys."""
 
 from counterpoint.framework import Encoder, Method
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import Headed, NarrowResNet, QueryKeyEncoder, resnet_for
 from counterpoint.parts.extraction import Keys, Queue
@@ -21,7 +21,7 @@ def moco(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     Keys(map=-1, pool='mean'), queue of 65,536
     """
     return Method(
-        views=pipelines.moco(size),
+        views=pipelines.moco_views(size),
         encoder=QueryKeyEncoder(
             of=Headed(of=encoder or resnet_for("resnet50", size), out=128, hidden="width")
         ),
@@ -38,7 +38,7 @@ def moco_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     than such a run.
     """
     return moco(encoder, size=size).swap(
-        views=pipelines.moco(size * 5 // 8, evaluation=size),
+        views=pipelines.moco_views(size * 5 // 8, evaluation=size),
         encoder=QueryKeyEncoder(of=Headed(of=encoder, out=128, hidden=512), decay=0.99, groups=1),
         extraction=Queue(of=Keys(), size=4096),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from counterpoint.framework import Method
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
 
 from counterpoint.framework import Method
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods.known import METHODS, RECIPES
 from counterpoint.parts.extraction import Bank
 

@@ -1,7 +1,7 @@
 """SimCLR (Chen et al. 2020): section 2.3 of the paper."""
 
 from counterpoint.framework import Encoder, Method
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import NarrowResNet, resnet_for
 from counterpoint.parts.extraction import Pooled
@@ -26,7 +26,7 @@ def simclr(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     (5) loss       NCE(numerator='each', denominator='own', average='anchors')
     """  # noqa: E501 (the first row is one line)
     return Method(
-        views=pipelines.simclr(size),
+        views=pipelines.simclr_views(size),
         encoder=encoder
         or resnet_for("resnet18" if size <= 32 else "resnet50", size, zero_init=True),
         extraction=Pooled(),
@@ -50,7 +50,7 @@ def simclr_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     values tried there, not measured one by one (docs/results.md).
     """
     return simclr(encoder, size=size).swap(
-        views=pipelines.simclr(size * 5 // 8, smallest=0.25, evaluation=size),
+        views=pipelines.simclr_views(size * 5 // 8, smallest=0.25, evaluation=size),
         similarity=ProjectedCosine(hidden=512, tau=0.2),
     )
 

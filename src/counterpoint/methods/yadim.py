@@ -20,7 +20,7 @@ def yadim(encoder: Encoder = LARGE[32], *, size: int = 32) -> Method:
     for maps: docs/decisions/0012-reading-yadim.md.
     """
     return Method(
-        views=pipelines.yadim(size),
+        views=pipelines.yadim_views(size),
         encoder=encoder,
         extraction=Compare.parse("(-1:-1)"),
         similarity=Dot(),  # section 3.3: a dot product without any extra parameter
@@ -37,7 +37,7 @@ def yadim_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     overlap.
     """
     return yadim(encoder, size=size).swap(
-        views=pipelines.yadim(size, overlap=0), similarity=ScaledDot(clip=20.0)
+        views=pipelines.yadim_views(size, overlap=0), similarity=ScaledDot(clip=20.0)
     )
 
 

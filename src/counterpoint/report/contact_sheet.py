@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 from torch import Tensor
 
 from counterpoint.framework import Draw, PartError
-from counterpoint.framework.parts import Views as AnyViews
+from counterpoint.framework.contracts import Views as AnyViews
 from counterpoint.framework.records import View
 from counterpoint.parts.views.pipeline import BuiltPipeline, Pipeline
 from counterpoint.parts.views.several import (

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterpoint.report.tolerant import mapping, number, numbers, read_object, text
+from counterpoint.report.tolerant import mapping, number, numbers, read_object, text_or_none
 
 NAMES = {
     "knn": "weighted kNN",
@@ -41,7 +41,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Robustness:
+class RobustnessRecord:
     """Accuracy on images that were damaged or moved."""
 
     clean: float | None
@@ -63,7 +63,7 @@ class Evaluation:
     width: float | None
     classes: tuple[str, ...] | None
     probes: tuple[Probe, ...]
-    robustness: Robustness | None
+    robustness: RobustnessRecord | None
 
     def probe(self, name: str, fraction: float) -> Probe | None:
         """Find a probe; None if it was not measured."""
@@ -80,8 +80,8 @@ def read_evaluation(file: Path) -> Evaluation | None:
         return None
     data, names = mapping(record.get("data")), record.get("classes")
     return Evaluation(
-        data=text(data.get("name")),
-        fingerprint=text(data.get("fingerprint")),
+        data=text_or_none(data.get("name")),
+        fingerprint=text_or_none(data.get("fingerprint")),
         versions={k: str(v) for k, v in mapping(record.get("versions")).items()},
         seed=number(record.get("seed")),
         seconds=number(record.get("seconds")),
@@ -94,7 +94,7 @@ def read_evaluation(file: Path) -> Evaluation | None:
 
 
 def _is_probe(value: object) -> bool:
-    return text(mapping(value).get("name")) is not None
+    return text_or_none(mapping(value).get("name")) is not None
 
 
 def _probe(record: dict[str, object]) -> Probe:
@@ -125,10 +125,10 @@ def _square(value: object) -> tuple[tuple[float, ...], ...] | None:
     return square if whole else None
 
 
-def _robustness(record: dict[str, object]) -> Robustness | None:
+def _robustness(record: dict[str, object]) -> RobustnessRecord | None:
     curves = {key: numbers(v) for key, v in mapping(record.get("corruptions")).items()}
     shifts = {key: number(v) for key, v in mapping(record.get("shifts")).items()}
-    found = Robustness(
+    found = RobustnessRecord(
         clean=number(record.get("clean")),
         corruptions={key: curve for key, curve in curves.items() if curve},
         shifts={key: value for key, value in shifts.items() if value is not None},

@@ -47,12 +47,12 @@ def in_words(probe: Probe) -> str:
     }.get(probe.name, f"The probe {probe.name}")
     right = "classify" if probe.name == "knn" else "classifies"
     share = "all" if probe.fraction == 1 else percent(probe.fraction, digits=0)
-    known = f" (95 % interval {interval(probe)})" if interval(probe) else ""
+    known = f" (95 % interval {interval_words(probe)})" if interval_words(probe) else ""
     figure = f"{right} {percent(probe.test)} of the test images correctly{known}"
     return f"{who} {figure}, with {share} of the training labels."
 
 
-def interval(probe: Probe) -> str:
+def interval_words(probe: Probe) -> str:
     """Write the interval of a figure.
 
     The level is that of `counterpoint evaluate`: 95 %, over the test images.

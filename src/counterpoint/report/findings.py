@@ -10,12 +10,12 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from counterpoint.framework import Method
-from counterpoint.framework.training import upgraded
+from counterpoint.framework.settings import upgraded
 from counterpoint.methods import read_method
 from counterpoint.report.evaluation_record import Evaluation, read_evaluation
 from counterpoint.report.health_record import Epoch, Point, read_health
-from counterpoint.report.naming import name_of
-from counterpoint.report.tolerant import mapping, number, read_object, text
+from counterpoint.report.method_name import method_name
+from counterpoint.report.tolerant import mapping, number, read_object, text_or_none
 
 PARTS = ("views", "encoder", "extraction", "similarity", "loss")
 WEIGHTS = ("encoder.safetensors", "model.safetensors")
@@ -64,11 +64,11 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
     image = tuple(int(n) for n in record.get("image", ()) if number(n) is not None)
     return Findings(
         folder=folder.resolve().name,
-        name="method of your own" if method is None else name_of(method),
+        name="method of your own" if method is None else method_name(method),
         method=method,
         rows=rows,
-        fingerprint=text(record.get("method")) or (method.fingerprint if method else None),
-        data=text(record.get("data")),
+        fingerprint=text_or_none(record.get("method")) or (method.fingerprint if method else None),
+        data=text_or_none(record.get("data")),
         image=image,
         training=upgraded(mapping(record.get("training"))),
         steps=number(record.get("steps")),

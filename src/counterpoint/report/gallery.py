@@ -8,12 +8,12 @@ from torch import Tensor
 CHUNK = 1_000  # queries at a time: memory does not grow with them
 
 
-def neighbours(
+def nearest_images(
     vectors: Float[Tensor, "sample feature"], *, count: int
 ) -> tuple[Int64[Tensor, "sample near"], Float[Tensor, "sample near"]]:
     """Find for every vector the others nearest by cosine, and the cosines, nearest first.
 
-    >>> index, cosine = neighbours(torch.tensor([[1.0, 0.0], [0.0, 3.0], [0.1, 1.0]]), count=1)
+    >>> index, cosine = nearest_images(torch.tensor([[1.0, 0.0], [0.0, 3.0], [0.1, 1.0]]), count=1)
     >>> index.tolist()
     [[2], [2], [1]]
     """
@@ -53,10 +53,10 @@ def agreement(labels: Int64[Tensor, " sample"], index: Int64[Tensor, "sample nea
     return float((labels[index] == labels[:, None]).double().mean())
 
 
-def chance(labels: Int64[Tensor, " sample"]) -> float:
+def guessing_share(labels: Int64[Tensor, " sample"]) -> float:
     r"""Give the share that neighbours drawn blindly would have, $\sum_c n_c (n_c - 1) / n (n - 1)$.
 
-    >>> chance(torch.tensor([0, 0, 1, 1]))
+    >>> guessing_share(torch.tensor([0, 0, 1, 1]))
     0.3333333333333333
     """
     counts, total = labels.bincount(), len(labels)

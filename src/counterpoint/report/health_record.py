@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterpoint.report.tolerant import mapping, number, numbers, read_lines, text
+from counterpoint.report.tolerant import mapping, number, numbers, read_objects, text_or_none
 
 Point = tuple[float, float]
 
@@ -32,10 +32,10 @@ class Epoch:
 
 def read_health(file: Path) -> tuple[Epoch, ...]:
     """Read every epoch of a health.jsonl; none if there is no such file."""
-    return tuple(_epoch(place, line) for place, line in enumerate(read_lines(file), start=1))
+    return tuple(_epoch(place, line) for place, line in enumerate(read_objects(file), start=1))
 
 
-def measure(epochs: tuple[Epoch, ...], name: str) -> tuple[Point, ...]:
+def measure_history(epochs: tuple[Epoch, ...], name: str) -> tuple[Point, ...]:
     """Follow one measure over the epochs."""
     return tuple((e.epoch, e.values[name]) for e in epochs if name in e.values)
 
@@ -48,8 +48,8 @@ def _epoch(place: int, line: dict[str, object]) -> Epoch:
         values={key: value for key, value in found.items() if value is not None},
         positive=_histogram(line.get("positive"), number(line.get("limit"))),
         negative=_histogram(line.get("negative"), number(line.get("limit"))),
-        verdict=text(line.get("verdict")),
-        why=text(line.get("why")),
+        verdict=text_or_none(line.get("verdict")),
+        why=text_or_none(line.get("why")),
     )
 
 

@@ -5,23 +5,26 @@ from pathlib import Path
 from counterpoint.report.markup import Html, el, join, script_hash
 from counterpoint.report.material import Material, Section
 from counterpoint.report.palette import variables
-from counterpoint.report.sections.confusion import confusion
+from counterpoint.report.sections.confusion import confusion_section
 from counterpoint.report.sections.curves import curves
-from counterpoint.report.sections.headline import lead, page_title, short_data, tiles, verdict
+from counterpoint.report.sections.headline import lead, page_title, short_data, tiles, verdict_box
 from counterpoint.report.sections.health import health
 from counterpoint.report.sections.map import map_section
-from counterpoint.report.sections.neighbours import neighbours
-from counterpoint.report.sections.parts import parts
+from counterpoint.report.sections.neighbours import neighbours_section
+from counterpoint.report.sections.parts import parts_section
 from counterpoint.report.sections.probes import probes
-from counterpoint.report.sections.robustness import robustness
-from counterpoint.report.sections.settings import costs, environment, repeating, settings
-from counterpoint.report.sections.views import views
+from counterpoint.report.sections.robustness import robustness_section
+from counterpoint.report.sections.setup import costs, environment, repeating, settings
+from counterpoint.report.sections.sheet import views
 
 HERE = Path(__file__).parent
-PICTURES, FIGURES = (neighbours, views, map_section), (probes, confusion, robustness)
+PICTURES, FIGURES = (
+    (neighbours_section, views, map_section),
+    (probes, confusion_section, robustness_section),
+)
 LAST = (costs, environment, repeating)
-ALONE = (curves, health, *PICTURES, *FIGURES, parts, settings, *LAST)
-SEVERAL = (parts, settings, *FIGURES, curves, health, *PICTURES, *LAST)
+ALONE = (curves, health, *PICTURES, *FIGURES, parts_section, settings, *LAST)
+SEVERAL = (parts_section, settings, *FIGURES, curves, health, *PICTURES, *LAST)
 """Of several runs, where they differ and what came of it is told first."""
 
 
@@ -62,7 +65,7 @@ def _policy(script: str) -> str:
 
 
 def _top(material: Material) -> Html:
-    verdicts = [verdict(run, material.badge(n)) for n, run in enumerate(material.runs)]
+    verdicts = [verdict_box(run, material.badge(n)) for n, run in enumerate(material.runs)]
     shown = [one for one in verdicts if one is not None]
     inside = el(
         "div",

@@ -4,7 +4,7 @@ import re
 import shlex
 from dataclasses import asdict, dataclass
 
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods import METHODS, recipe_of, training_of
 from counterpoint.report.findings import Findings
 

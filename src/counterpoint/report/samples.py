@@ -10,11 +10,11 @@ from PIL import Image
 from torch import Tensor
 
 from counterpoint.data import Files, Source, Splits, sample_images
-from counterpoint.data.names import shown
+from counterpoint.data.packed_names import shown
 from counterpoint.data.reading import first_readable
-from counterpoint.framework.randomness import keyed_order
+from counterpoint.framework.philox import keyed_order
 from counterpoint.report.clusters import k_means
-from counterpoint.report.gallery import neighbours
+from counterpoint.report.gallery import nearest_images
 from counterpoint.report.projection import Projection, project
 from counterpoint.report.thumbnails import thumbnails
 
@@ -82,7 +82,7 @@ def choose(splits: Splits, *, count: int) -> Sample:
 
 def look(vectors: Float[Tensor, "sample feature"], labels: Int64[Tensor, " sample"] | None) -> Seen:
     """Find neighbours, a plane and, where labels are none or too many, groups."""
-    near, cosines = neighbours(vectors, count=NEAR)
+    near, cosines = nearest_images(vectors, count=NEAR)
     named = labels is not None and int(labels.max()) < KINDS
     groups = None if named else k_means(vectors)
     # Unit vectors: near on the plane is then near by cosine, as in the gallery.

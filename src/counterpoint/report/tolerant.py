@@ -17,7 +17,7 @@ def number(value: object) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def text(value: object) -> str | None:
+def text_or_none(value: object) -> str | None:
     """Give text; numbers are no text."""
     return value if isinstance(value, str) and value else None
 
@@ -47,7 +47,7 @@ def read_object(path: Path) -> dict[str, Any]:
         return {}
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
+def read_objects(path: Path) -> list[dict[str, Any]]:
     """Read an object per line; lines that a stopped run left half written are skipped."""
     try:
         lines = path.read_text().splitlines()

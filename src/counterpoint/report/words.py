@@ -16,10 +16,10 @@ def percent(share: float | None, *, digits: int = 1) -> str:
     return NONE if share is None else f"{100 * share:.{digits}f}{THIN}%"
 
 
-def figure(value: float | None) -> str:
+def four_digits(value: float | None) -> str:
     """Write a number with four digits that count.
 
-    >>> figure(0.0030000001), figure(12345.6), figure(31.24)
+    >>> four_digits(0.0030000001), four_digits(12345.6), four_digits(31.24)
     ('0.003', '12,346', '31.24')
     """
     if value is None:
@@ -42,10 +42,10 @@ def duration(seconds: float) -> str:
     return f"{hours}{minutes % 60}{THIN}min"
 
 
-def listed(words: Sequence[str]) -> str:
+def joined(words: Sequence[str]) -> str:
     """Join words as in a sentence.
 
-    >>> listed(["views", "encoder", "loss"]), listed(["views"])
+    >>> joined(["views", "encoder", "loss"]), joined(["views"])
     ('views, encoder and loss', 'views')
     """
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -1,10 +1,10 @@
 """Studies: trials as data, run here or on a cluster, and their tables."""
 
 from counterpoint.study.budget import Budget, Flops, Images, Seconds
-from counterpoint.study.local import run_here, run_local
 from counterpoint.study.outcome import Cost, Outcome
-from counterpoint.study.running import run_trial
-from counterpoint.study.storing import Store
+from counterpoint.study.result_store import ResultStore
+from counterpoint.study.run_trial import run_trial
+from counterpoint.study.runners.local import run_here, run_local
 from counterpoint.study.trial import Trial, pairs, seeds
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "Flops",
     "Images",
     "Outcome",
+    "ResultStore",
     "Seconds",
-    "Store",
     "Trial",
     "pairs",
     "run_here",

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from counterpoint.data import Splits, open_data
 from counterpoint.framework import Encoder, Method, codec
-from counterpoint.framework.training import Training
-from counterpoint.methods import METHODS, named, read_method, training_of
+from counterpoint.framework.settings import Training
+from counterpoint.methods import METHODS, method_named, read_method, training_of
 from counterpoint.parts import PARTS
 from counterpoint.parts.encoders import encoder_named
 from counterpoint.parts.extraction import Compare
@@ -69,7 +69,7 @@ def _base(trial: Trial, side: int, names: dict[str, type]) -> Method:
         method = read_method(trial.method, parts=names)
         return method if encoder is None else method.swap(encoder=encoder)
     if encoder is None or trial.method not in METHODS:
-        return named(trial.method, size=side, parts=names)
+        return method_named(trial.method, size=side, parts=names)
     return METHODS[trial.method](encoder, size=side)
 
 

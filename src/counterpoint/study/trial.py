@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from counterpoint.framework import codec
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.study.budget import Budget, Flops, Images, Seconds
 
 Value = bool | int | float | str | tuple[float, ...]

@@ -9,7 +9,7 @@ from torch import nn
 
 from counterpoint.framework import Model
 from counterpoint.framework.records import View
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 
 Built = TypeVar("Built")
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.training.lars import Lars
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from counterpoint.data.place import local
+from counterpoint.data.location import local
 
 
 def out_folder(out: str | Path) -> Path:

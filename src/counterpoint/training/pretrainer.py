@@ -14,11 +14,11 @@ from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
 from counterpoint.framework.model import reaching_all
 from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.distributed import Ranks, world
 from counterpoint.training.optimisers import optimiser, rate
-from counterpoint.training.place import Place, counters, place_of
+from counterpoint.training.position import Position, counters, position_of
 
 
 class Pretrainer(L.LightningModule):
@@ -39,7 +39,7 @@ class Pretrainer(L.LightningModule):
         self.model, self.source, self.steps = model, source, steps
         self.training_settings = training
         self.world: World = ALONE
-        self.place = Place()
+        self.place = Position()
         """Where this run begins or goes on."""
         self.since_update: list[tuple[Batch, Tensor]] = []
         """Batches and their losses that the next update is made of."""
@@ -111,7 +111,7 @@ class Pretrainer(L.LightningModule):
         return losses.isfinite(), torch.nn.utils.get_total_norm(gradients).isfinite()
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        place = place_of(self.trainer)
+        place = position_of(self.trainer)
         length = int(self.trainer.num_training_batches)
         checkpoint["loops"]["fit_loop"] |= counters(place, length=length)
         checkpoint["counterpoint"] = {
@@ -121,7 +121,7 @@ class Pretrainer(L.LightningModule):
         }
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        self.place = Place(**checkpoint["counterpoint"]["place"])
+        self.place = Position(**checkpoint["counterpoint"]["place"])
 
     def optimizer_step(self, *arguments: Any, **named: Any) -> None:
         super().optimizer_step(*arguments, **named)

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from counterpoint.training.checkpoints.errors import named
+from counterpoint.failures import errno_name
 
 FILE = "run.lock"
 RENEWED = 10.0  # seconds between two signs of the process that holds it
@@ -73,8 +73,8 @@ def _take(descriptor: int, folder: Path) -> None:
         os.pwrite(descriptor, json.dumps(_own()).encode(), 0)
     except OSError as error:
         raise LockedError(
-            f"out: {folder / FILE} cannot be written ({named(error)}); give another --out, or make "
-            "room there"
+            f"out: {folder / FILE} cannot be written ({errno_name(error)}); "
+            "give another --out, or make room there"
         ) from error
 
 

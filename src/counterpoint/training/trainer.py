@@ -14,12 +14,12 @@ from lightning.pytorch.loggers import Logger
 from lightning.pytorch.strategies import DDPStrategy
 from lightning.pytorch.strategies.launchers import _MultiProcessingLauncher
 
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
 from counterpoint.training.consensus import from_rank_0
-from counterpoint.training.lost_worker import lost_worker
-from counterpoint.training.placement import placement
+from counterpoint.training.launcher import placement
 from counterpoint.training.pretrainer import Pretrainer
+from counterpoint.training.watchdog.lost_worker import lost_worker
 
 INSTEAD = {
     "accumulate_grad_batches": "training=training_of(method, accumulate=4)",
@@ -92,7 +92,7 @@ def _refuse_returning_processes(runner: L.Trainer) -> None:
         )
 
 
-def fit(runner: L.Trainer, module: Pretrainer, start: Path | None) -> SystemExit | None:
+def run_trainer(runner: L.Trainer, module: Pretrainer, start: Path | None) -> SystemExit | None:
     """Train; give what ended it early: a signal, or Ctrl-C twice, which Lightning makes an exit."""
     try:
         with quiet():

@@ -16,7 +16,7 @@ from counterpoint.parts.encoders import (
     PerView,
     ResNet,
 )
-from counterpoint.parts.encoders.amdim import Head, Residual
+from counterpoint.parts.encoders.amdim_encoder import Head, Residual
 from counterpoint.parts.views import Patches
 
 

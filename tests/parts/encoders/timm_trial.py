@@ -24,7 +24,7 @@ from safetensors.torch import load_file
 from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.framework import Draw, PartError, twins
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods import moco, simclr
 from counterpoint.parts.encoders import Timm
 from counterpoint.parts.encoders.timm import create_options

@@ -11,7 +11,7 @@ import sys
 import torch
 
 from counterpoint.data import Source
-from counterpoint.framework.training import Training
+from counterpoint.framework.settings import Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import Timm
 from counterpoint.pretraining import pretrain

@@ -10,7 +10,7 @@ from counterpoint.framework import ALONE, Encoded, Model, PartError, contrast
 from counterpoint.framework.records import NOBODY
 from counterpoint.parts.encoders import MomentumEncoder
 from counterpoint.parts.extraction import Pooled, Queue
-from counterpoint.parts.extraction.pooled import pooled
+from counterpoint.parts.extraction.pooled import pool_map
 from counterpoint.parts.losses.softmax import summarise
 from counterpoint.parts.similarity import Cosine
 from toy import tiny_batch, tiny_method
@@ -41,9 +41,9 @@ def test_with_a_twin_the_candidates_are_the_twins():
 
 def test_pooling():
     features = torch.arange(8.0).view(1, 2, 2, 2)
-    assert pooled(features, "mean").tolist() == [[1.5, 5.5]]
-    assert pooled(features, "max").tolist() == [[3.0, 7.0]]
-    assert pooled(features, "flatten").shape == (1, 8)
+    assert pool_map(features, "mean").tolist() == [[1.5, 5.5]]
+    assert pool_map(features, "max").tolist() == [[3.0, 7.0]]
+    assert pool_map(features, "flatten").shape == (1, 8)
 
 
 @pytest.fixture

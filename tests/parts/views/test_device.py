@@ -23,7 +23,7 @@ from counterpoint.parts.views import (
     pipelines,
     plan,
 )
-from counterpoint.parts.views.plan import apply, unit
+from counterpoint.parts.views.stage_plan import apply, unit
 from drawing import numbers
 
 NAMES = ("simclr", "moco", "byol", "amdim", "cpc", "yadim", "cmc")
@@ -267,7 +267,7 @@ MOST = 400
 def test_operators_of_simclr_at_224_pixels(squares):
     """As many for any batch that fits the budget."""
     images = sized(squares, 8, 256)
-    built = pipelines.simclr(224).build((3, 256, 256))
+    built = pipelines.simclr_views(224).build((3, 256, 256))
     two, eight = (counted(built, images[:n], Draw(0, 0, torch.arange(n))) for n in (2, 8))
     assert two == eight
     assert max(two) <= MOST
@@ -276,5 +276,5 @@ def test_operators_of_simclr_at_224_pixels(squares):
 @pytest.mark.full
 def test_operators_of_simclr_at_224_pixels_for_256_images():
     images = torch.randint(256, (256, 3, 256, 256), dtype=torch.uint8)
-    built = pipelines.simclr(224).build((3, 256, 256))
+    built = pipelines.simclr_views(224).build((3, 256, 256))
     assert max(counted(built, images, Draw(0, 0, torch.arange(256)))) <= MOST

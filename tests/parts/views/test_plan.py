@@ -138,7 +138,7 @@ def test_views_differ_and_epochs_too(cifar):
 def test_amdims_flip_is_shared_and_can_be_by_view(cifar):
     draw = Draw(0, 0, torch.arange(200))
     for shared, apart in ((True, 0), (False, 100)):
-        built = pipelines.amdim(32, shared_flip=shared).build((3, 32, 32))
+        built = pipelines.amdim_views(32, shared_flip=shared).build((3, 32, 32))
         one, other = built.words(draw, (3, 32, 32))
         different = sum(("flip" in a) != ("flip" in b) for a, b in zip(one, other, strict=True))
         assert abs(different - apart) <= (0 if shared else 40)
@@ -183,9 +183,9 @@ def test_evaluation_has_no_chance_and_no_flip(squares, cifar, name, size):
 
 
 def test_printing_reads_like_the_paper():
-    assert str(pipelines.yadim(32)) == (
+    assert str(pipelines.yadim_views(32)) == (
         "2 x (flip 0.5 -> translate 4 p 0.8 -> jitter 0.4/0.4/0.4/0.2 p 0.8 -> grey 0.25 -> "
         "normalise -> patches 8 overlap 4)"
     )
-    assert str(pipelines.amdim(32)).startswith("flip 0.5 -> 2 x (translate 4")
-    assert str(pipelines.cmc(32)).endswith("-> Lab -> normalise), split 1:2")
+    assert str(pipelines.amdim_views(32)).startswith("flip 0.5 -> 2 x (translate 4")
+    assert str(pipelines.cmc_views(32)).endswith("-> Lab -> normalise), split 1:2")

@@ -9,7 +9,7 @@ import torch
 
 from counterpoint.parts import PARTS, views
 from counterpoint.parts.views import ColourJitter, GaussianBlur, RandomResizedCrop, Translation
-from counterpoint.parts.views.plan import apply
+from counterpoint.parts.views.stage_plan import apply
 from drawing import numbers
 
 FILES = sorted(Path(views.__file__).parent.glob("*.py"))

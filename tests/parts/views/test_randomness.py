@@ -4,8 +4,8 @@ import torch
 from scipy import stats
 
 from counterpoint.framework import Draw
-from counterpoint.framework.randomness import keyed_order, philox
-from counterpoint.parts.views.randomness import uniform
+from counterpoint.framework.philox import keyed_order, philox
+from counterpoint.parts.views.view_draws import uniform_draws
 
 # Random123, kat_vectors, philox4x32 10.
 KNOWN = [
@@ -32,7 +32,7 @@ def test_published_answers():
 
 def numbers(seed=1, epoch=2, index=(5, 6, 7), views=(0,), counts=(9,), shared=0):
     draw = Draw(seed, epoch, torch.tensor(index))
-    return uniform(draw, views=views, counts=counts, shared=shared)
+    return uniform_draws(draw, views=views, counts=counts, shared=shared)
 
 
 def test_a_sample_has_its_numbers_in_any_batch():

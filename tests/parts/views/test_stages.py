@@ -27,7 +27,7 @@ from counterpoint.parts.views import (
     Translation,
     adjustments,
 )
-from counterpoint.parts.views.plan import apply, unit
+from counterpoint.parts.views.stage_plan import apply, unit
 from drawing import numbers
 from reference.colour import lab, ycbcr
 

@@ -24,7 +24,7 @@ FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
-def plain(data: bytes) -> Plain:
+def only_pixels(data: bytes) -> Plain:
     """Find the format by the first bytes, whatever the file is called."""
     for magic, read in MAGIC:
         if data.startswith(magic):

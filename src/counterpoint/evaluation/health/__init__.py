@@ -1,12 +1,18 @@
 """Label-free health of a representation, during training and after."""
 
-from counterpoint.evaluation.health.geometry import alignment, deviation, uniformity
 from counterpoint.evaluation.health.lidar import lidar
-from counterpoint.evaluation.health.measuring import measure
-from counterpoint.evaluation.health.probes import probed, ridge
-from counterpoint.evaluation.health.scores import chance, histogram, surprise, table, top1
+from counterpoint.evaluation.health.look import take_look
+from counterpoint.evaluation.health.online_probes import probed, ridge
 from counterpoint.evaluation.health.signs import Signs
 from counterpoint.evaluation.health.spectrum import alpha_req, rankme
+from counterpoint.evaluation.health.sphere import alignment, deviation, uniformity
+from counterpoint.evaluation.health.task_scores import (
+    guessing_top1,
+    histogram,
+    surprise,
+    table,
+    top1,
+)
 from counterpoint.evaluation.health.verdict import Verdict, verdict
 
 __all__ = [
@@ -14,16 +20,16 @@ __all__ = [
     "Verdict",
     "alignment",
     "alpha_req",
-    "chance",
     "deviation",
+    "guessing_top1",
     "histogram",
     "lidar",
-    "measure",
     "probed",
     "rankme",
     "ridge",
     "surprise",
     "table",
+    "take_look",
     "top1",
     "uniformity",
     "verdict",

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import torch
 
-from counterpoint.evaluation.robustness import blur, digital, noise, weather
+from counterpoint.evaluation.robustness import blurs as blur
+from counterpoint.evaluation.robustness import digital, noise, weather
 from counterpoint.evaluation.robustness.elastic import elastic_transform
 from counterpoint.evaluation.robustness.severity import SEVERITIES, Bytes
 from counterpoint.framework import Draw
@@ -24,7 +25,7 @@ CORRUPTIONS: dict[str, Corruption] = {
     "snow": weather.snow,
     "fog": weather.fog,
     "brightness": weather.brightness,
-    "contrast": weather.contrast,
+    "contrast": weather.lower_contrast,
     "elastic_transform": elastic_transform,
     "pixelate": digital.pixelate,
     "jpeg_compression": digital.jpeg_compression,

@@ -13,15 +13,15 @@ from jaxtyping import Float64
 from PIL import Image
 from torch import Tensor
 
-from counterpoint.evaluation.robustness.severity import Bytes, Table, levels
+from counterpoint.evaluation.robustness.severity import Bytes, Severities, levels
 from counterpoint.framework import Draw
 
 # Quality, from 0 to 95.
-JPEG = Table("jpeg compression", (80, 65, 58, 50, 40), (25, 18, 15, 10, 7))
+JPEG = Severities("jpeg compression", (80, 65, 58, 50, 40), (25, 18, 15, 10, 7))
 # What is left of the side.
-PIXELATE = Table("pixelate", (0.95, 0.9, 0.85, 0.75, 0.65), (0.6, 0.5, 0.4, 0.3, 0.25))
+PIXELATE = Severities("pixelate", (0.95, 0.9, 0.85, 0.75, 0.65), (0.6, 0.5, 0.4, 0.3, 0.25))
 # The saturation of HSV is multiplied and raised. Severities 1 and 2 fade, 3 to 5 strengthen.
-SATURATE = Table(
+SATURATE = Severities(
     "saturate",
     ((0.3, 0.0), (0.1, 0.0), (1.5, 0.0), (2.0, 0.1), (2.5, 0.2)),
     ((0.3, 0.0), (0.1, 0.0), (2.0, 0.0), (5.0, 0.1), (20.0, 0.2)),

@@ -8,16 +8,21 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from counterpoint.evaluation.robustness.lines import apply_lines, bordered, gaussian_taps
-from counterpoint.evaluation.robustness.randomness import HALF, Stream, uniform, words
-from counterpoint.evaluation.robustness.severity import SMALL, Bytes, Table, levels
+from counterpoint.evaluation.robustness.line_maps import apply_lines, bordered, gaussian_taps
+from counterpoint.evaluation.robustness.noise_streams import (
+    HALF,
+    NoiseStream,
+    random_words,
+    uniform_noise,
+)
+from counterpoint.evaluation.robustness.severity import SMALL, Bytes, Severities, levels
 from counterpoint.framework import Draw
 
 Place = Float[Tensor, "image height width"]
 
 # How far pixels move, how smoothly, and how far the corners of the image are moved: shares of the
 # shorter side.
-ELASTIC = Table(
+ELASTIC = Severities(
     "elastic transform",
     ((0.0, 0.0, 0.08), (0.05, 0.2, 0.07), (0.08, 0.06, 0.06), (0.1, 0.04, 0.05), (0.1, 0.03, 0.03)),
     ((2, 0.7, 0.1), (2, 0.08, 0.2), (0.05, 0.01, 0.02), (0.07, 0.01, 0.02), (0.12, 0.01, 0.02)),
@@ -31,12 +36,12 @@ def elastic_transform(images: Bytes, severity: int, draw: Draw) -> Bytes:
     tall, wide = images.shape[-2:]
     side = min(tall, wide) * (1 if min(tall, wide) <= SMALL else SLIP)
     far, smooth, corner = (share * side for share in ELASTIC.at(images, severity))
-    moves = (uniform(draw, Stream.ELASTIC_AFFINE, 6) * 2 - 1) * corner
-    stretched = sampled(images.float(), *affine(moves, tall, wide), edge=0)
+    moves = (uniform_noise(draw, NoiseStream.ELASTIC_AFFINE, 6) * 2 - 1) * corner
+    stretched = sample_bilinear(images.float(), *affine(moves, tall, wide), edge=0)
     down, right = field(draw, tall, wide, smooth) * far
     row = torch.arange(tall, device=images.device)[:, None] + down
     column = torch.arange(wide, device=images.device) + right
-    return levels(sampled(stretched, row, column, edge=1))
+    return levels(sample_bilinear(stretched, row, column, edge=1))
 
 
 def affine(moves: Float[Tensor, "image 6"], tall: int, wide: int) -> tuple[Place, Place]:
@@ -65,14 +70,14 @@ def field(
 ) -> Float[Tensor, "2 image {tall} {wide}"]:
     """Give two maps of uniform numbers of (-1, 1), blurred by a Gaussian: down and to the right."""
     count = tall * wide
-    half = words(draw, Stream.ELASTIC_FIELD, 2 * count) >> 16
+    half = random_words(draw, NoiseStream.ELASTIC_FIELD, 2 * count) >> 16
     numbers = (2 * half + 1 - HALF).view(-1, 2, tall, wide)
     taps = gaussian_taps(smooth, int(3 * smooth + 0.5))
     rows, columns = (bordered(taps, of, "reflect") for of in (tall, wide))
     return apply_lines(rows, numbers, columns).div(HALF).float().transpose(0, 1)
 
 
-def sampled(
+def sample_bilinear(
     images: Float[Tensor, "image channel height width"], row: Place, column: Place, *, edge: int
 ) -> Float[Tensor, "image channel height width"]:
     """Interpolate between four pixels; beyond the border the image is reflected.

@@ -10,7 +10,6 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.data import Source
-from counterpoint.data.progress import tracked
 from counterpoint.evaluation.knn import knn
 from counterpoint.evaluation.probe import Labelled
 from counterpoint.evaluation.representation import Representation
@@ -18,6 +17,7 @@ from counterpoint.evaluation.robustness.corruptions import CORRUPTIONS, SEVERITI
 from counterpoint.evaluation.robustness.severity import Bytes
 from counterpoint.evaluation.robustness.shifts import SHIFTS, Shift, shifted
 from counterpoint.framework import Draw
+from counterpoint.progress import tracked
 
 Classify = Callable[[Float[Tensor, "sample feature"]], Int64[Tensor, " sample"]]
 """A trained probe: vectors in, classes out."""

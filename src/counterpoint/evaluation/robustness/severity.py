@@ -18,7 +18,7 @@ SMALL, LEAST = 48, 16
 
 
 @dataclass(frozen=True, slots=True)
-class Table(Generic[Setting]):
+class Severities(Generic[Setting]):
     """The settings of one corruption, from severity 1 to 5."""
 
     name: str

@@ -10,22 +10,22 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from counterpoint.evaluation.robustness.blur import streaked
+from counterpoint.evaluation.robustness.blurs import streaked
+from counterpoint.evaluation.robustness.noise_streams import NoiseStream, normal, uniform_noise
 from counterpoint.evaluation.robustness.plasma import plasma
-from counterpoint.evaluation.robustness.randomness import Stream, normal, uniform
-from counterpoint.evaluation.robustness.severity import Bytes, Table, levels
+from counterpoint.evaluation.robustness.severity import Bytes, Severities, levels
 from counterpoint.evaluation.robustness.zooming import zoomed
 from counterpoint.framework import Draw
 
 # Thickness, and how much smoother each finer octave of the fog is.
-FOG = Table(
+FOG = Severities(
     "fog",
     ((0.2, 3.0), (0.5, 3.0), (0.75, 2.5), (1.0, 2.0), (1.5, 1.75)),
     ((1.5, 2.0), (2.0, 2.0), (2.5, 1.7), (2.5, 1.5), (3.0, 1.4)),
 )
 # Mean, deviation and zoom of the flakes, what is too dark to be one, radius and deviation of the
 # motion, and what is kept of the image's own colours.
-SNOW = Table(
+SNOW = Severities(
     "snow",
     (
         (0.1, 0.2, 1.0, 0.6, 8, 3.0, 0.95),
@@ -43,9 +43,9 @@ SNOW = Table(
     ),
 )
 # Added to the value of HSV.
-BRIGHTNESS = Table("brightness", (0.05, 0.1, 0.15, 0.2, 0.3), (0.1, 0.2, 0.3, 0.4, 0.5))
+BRIGHTNESS = Severities("brightness", (0.05, 0.1, 0.15, 0.2, 0.3), (0.1, 0.2, 0.3, 0.4, 0.5))
 # What is left of the contrast.
-CONTRAST = Table("contrast", (0.75, 0.5, 0.4, 0.3, 0.15), (0.4, 0.3, 0.2, 0.1, 0.05))
+CONTRAST = Severities("contrast", (0.75, 0.5, 0.4, 0.3, 0.15), (0.4, 0.3, 0.2, 0.1, 0.05))
 
 GREY = (0.299, 0.587, 0.114)  # ITU-R BT.601, as OpenCV's conversion to grey has it
 WHITEN, LIFT = 1.5, 0.5  # a snowy pixel is at least 1.5 grey + 0.5
@@ -56,7 +56,9 @@ def fog(images: Bytes, severity: int, draw: Draw) -> Bytes:
     thickness, decay = FOG.at(images, severity)
     tall, wide = images.shape[-2:]
     side = 1 << (max(tall, wide) - 1).bit_length()  # 32 for CIFAR-10 and 256 for 224, as published
-    cloud = plasma(uniform(draw, Stream.FOG, side**2), side, decay)[:, None, :tall, :wide]
+    cloud = plasma(uniform_noise(draw, NoiseStream.FOG, side**2), side, decay)[
+        :, None, :tall, :wide
+    ]
     most = images.amax(dim=(1, 2, 3), keepdim=True).float()
     return levels((images + cloud * (255 * thickness)) * (most / (most + 255 * thickness)))
 
@@ -65,10 +67,10 @@ def snow(images: Bytes, severity: int, draw: Draw) -> Bytes:
     """Whiten the image, then add flakes that fall aslant, and the same flakes turned around."""
     mean, deviation, zoom, least, radius, sigma, kept = SNOW.at(images, severity)
     tall, wide = images.shape[-2:]
-    drawn = normal(draw, Stream.SNOW_FLAKES, tall * wide).view(-1, 1, tall, wide)
+    drawn = normal(draw, NoiseStream.SNOW_FLAKES, tall * wide).view(-1, 1, tall, wide)
     flakes = zoomed(drawn * deviation + mean, zoom)
     flakes = torch.where(flakes < least, 0.0, flakes).clamp(max=1)
-    turn = uniform(draw, Stream.SNOW_ANGLE, 1)[:, 0].tolist()
+    turn = uniform_noise(draw, NoiseStream.SNOW_ANGLE, 1)[:, 0].tolist()
     angles = [math.radians(90 * number - 135) for number in turn]
     fallen = streaked(flakes * 255, angles, radius=int(radius), sigma=sigma)
     white = torch.maximum(images.float(), grey(images) * WHITEN + 255 * LIFT)
@@ -93,7 +95,7 @@ def brightness(images: Bytes, severity: int, _draw: Draw) -> Bytes:
     return levels(torch.where(value == 0, raised, images * (raised / value.clamp(min=1))))
 
 
-def contrast(images: Bytes, severity: int, _draw: Draw) -> Bytes:
+def lower_contrast(images: Bytes, severity: int, _draw: Draw) -> Bytes:
     r"""Draw every channel towards its mean over the image: $c (x - \bar x) + \bar x$."""
     c = CONTRAST.at(images, severity)
     total = images.sum(dim=(2, 3), keepdim=True, dtype=torch.int64)  # exact in any order

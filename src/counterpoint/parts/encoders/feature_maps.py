@@ -30,15 +30,16 @@ class FeatureMaps(nn.Module):
         self.maps = maps
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
-        return together(lambda view: patchwise(self.backbone, self.maps, view), views)
+        return encode_together(lambda view: patchwise(self.backbone, self.maps, view), views)
 
 
-def together(maps: Callable[[Tensor], Maps], views: tuple[View, ...]) -> tuple[Maps, ...]:
+def encode_together(maps: Callable[[Tensor], Maps], views: tuple[View, ...]) -> tuple[Maps, ...]:
     """Run views of one shape as one batch: fewer calls, and batch norm sees all of them.
 
     google-research/simclr concatenates its views too; statistics per view are another method.
 
-    >>> double = together(lambda v: (2 * v,), (torch.ones(1, 3, 2, 2), torch.zeros(1, 3, 2, 2)))
+    >>> views = torch.ones(1, 3, 2, 2), torch.zeros(1, 3, 2, 2)
+    >>> double = encode_together(lambda view: (2 * view,), views)
     >>> [maps[-1].mean().item() for maps in double]
     [2.0, 0.0]
     """

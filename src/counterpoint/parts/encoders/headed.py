@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from counterpoint.framework import Encoder, PartError
-from counterpoint.framework.parts import BuiltEncoder
+from counterpoint.framework.contracts import BuiltEncoder
 from counterpoint.framework.records import Maps, Shape, View
-from counterpoint.parts.encoders.momentum import refuse_twin
+from counterpoint.parts.encoders.momentum_encoder import refuse_twin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.records import Maps, Shape, View
 from counterpoint.framework.sending import send
 from counterpoint.parts.batch_norm import GroupedBatchNorm, regroup
-from counterpoint.parts.encoders.momentum import refuse_twin
+from counterpoint.parts.encoders.momentum_encoder import refuse_twin
 from counterpoint.parts.norm_conversion import replace_norms
 
 

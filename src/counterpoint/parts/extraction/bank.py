@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from counterpoint.framework import Comparison, Encoded, PartError, Remembered, World
 from counterpoint.framework.counting import add_to, count_of, register_count
-from counterpoint.framework.randomness import philox
+from counterpoint.framework.philox import philox
 from counterpoint.framework.records import Index, Shape, only_positive
 from counterpoint.framework.sending import send
-from counterpoint.parts.extraction.pooled import pooled
+from counterpoint.parts.extraction.pooled import pool_map
 
 Drawn = Int64[Tensor, " drawn"]
 DRAW_KEY = (0x62616E6B, 0)  # "bank": a stream of its own
@@ -76,7 +76,7 @@ class BankExtraction(nn.Module):
                 needs="as many entries as the data set has samples",
                 do=f"set Bank(samples=...) to more than {int(index.max())}",
             )
-        vectors = [pooled(maps[self.settings.map], "mean") for maps in encoded.online]
+        vectors = [pool_map(maps[self.settings.map], "mean") for maps in encoded.online]
         drawn = self.drawn()
         found = tuple(self._comparison(vectors, other, index, drawn, world) for other in (1, 0))
         self.remember(vectors, index, world)

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from counterpoint.framework import Comparison, Encoded, World
 from counterpoint.framework.records import Index, Shape, only_positive
-from counterpoint.parts.extraction.pooled import Pool, pooled
+from counterpoint.parts.extraction.pooled import Pool, pool_map
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,8 @@ class Keys:
         identity = only_positive(index)
         return (
             Comparison(
-                anchors=pooled(encoded.online[0][self.map], self.pool),
-                candidates=pooled(encoded.target[-1][self.map], self.pool),
+                anchors=pool_map(encoded.online[0][self.map], self.pool),
+                candidates=pool_map(encoded.target[-1][self.map], self.pool),
                 anchor_identity=identity,
                 candidate_identity=identity,
                 everyone=world.everyone(only_positive),

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from counterpoint.framework import Comparison, Encoded, PartError, World
 from counterpoint.framework.counting import add_to, count_of, register_count
+from counterpoint.framework.philox import philox
 from counterpoint.framework.precision import at_least_fp32
-from counterpoint.framework.randomness import philox
 from counterpoint.framework.records import Index, Maps, Shape
 from counterpoint.framework.sending import send_together
 from counterpoint.framework.world import Everyone

@@ -64,13 +64,13 @@ class Pooled:
 
     def vectors(self, views: tuple[Maps, ...]) -> Tensor:
         """Pool the chosen map of every view into one matrix, view after view."""
-        return torch.cat([pooled(maps[self.map], self.pool) for maps in views])
+        return torch.cat([pool_map(maps[self.map], self.pool) for maps in views])
 
 
-def pooled(features: Tensor, pool: Pool) -> Tensor:
+def pool_map(features: Tensor, pool: Pool) -> Tensor:
     """Make one vector of a map.
 
-    >>> pooled(torch.ones(2, 3, 4, 4), "mean").shape
+    >>> pool_map(torch.ones(2, 3, 4, 4), "mean").shape
     torch.Size([2, 3])
     """
     if pool == "mean":

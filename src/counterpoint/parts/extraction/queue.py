@@ -15,8 +15,8 @@ from counterpoint.framework import (
     Remembered,
     World,
 )
+from counterpoint.framework.contracts import BuiltExtraction
 from counterpoint.framework.counting import add_to, count_of, register_count
-from counterpoint.framework.parts import BuiltExtraction
 from counterpoint.framework.records import NOBODY, Index, Maps, Shape
 
 

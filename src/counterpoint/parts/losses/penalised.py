@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from counterpoint.framework import Loss, PartError, Scores, Terms
-from counterpoint.framework.parts import BuiltLoss
+from counterpoint.framework.contracts import BuiltLoss
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 
 

@@ -45,7 +45,7 @@ class GaussianBlur:
         if kernels is None:
             change_chosen_(images, chosen, blur, weight)
         else:
-            kernels.blur(images.numpy(), weight.numpy(), chosen.numpy())
+            kernels.blur_compiled(images.numpy(), weight.numpy(), chosen.numpy())
 
     def words(self, numbers: Numbers, _image: Shape) -> list[str]:
         sigma = between(numbers[:, 1], *self.sigma).tolist()

@@ -10,7 +10,7 @@ from counterpoint.framework import PartError
 from counterpoint.framework.constants import constant, fixed
 from counterpoint.framework.records import Shape
 from counterpoint.parts.views.adjustments import jitter_, luma
-from counterpoint.parts.views.fast import compiled_for, together
+from counterpoint.parts.views.fast import all_at_once, compiled_for
 from counterpoint.parts.views.jitter import jitter_together_
 from counterpoint.parts.views.stage import Numbers, Unit, change_chosen_
 
@@ -34,7 +34,7 @@ class ColourJitter:
     def change_(self, images: Unit, numbers: Numbers) -> None:
         kernels = compiled_for(images)
         orders, factors = self.orders(numbers), self.factors(numbers)
-        if together(images):
+        if all_at_once(images):
             jitter_together_(images, orders, factors)
         elif kernels is None:
             jitter_(images, orders, factors)

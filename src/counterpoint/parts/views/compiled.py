@@ -143,7 +143,7 @@ def _blur_channel(channel, weight, reach, down, line):
 
 @njit(**KERNEL)
 @no_type_check
-def blur(images, weights, chosen):
+def blur_compiled(images, weights, chosen):
     """Blur the chosen images (channel, height, width), each by its own weights."""
     height, width = images.shape[2:]
     down = np.empty((height, width), f32)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 
-def together(batch: Tensor) -> bool:
+def all_at_once(batch: Tensor) -> bool:
     """Tell whether all images take all ways together, and each keeps what it chose.
 
     On a device, where an operator costs a launch and a question makes the host wait.

@@ -9,7 +9,7 @@ from torch import Tensor
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Shape
 from counterpoint.parts.views.boxes import boxes
-from counterpoint.parts.views.fast import together
+from counterpoint.parts.views.fast import all_at_once
 from counterpoint.parts.views.stage import Numbers, between
 from counterpoint.parts.views.window import Interpolation, Lengths, Window
 
@@ -31,7 +31,7 @@ class RandomResizedCrop:
     def look(self, window: Window, numbers: Numbers) -> Window | None:
         if window.size is not None:
             return None
-        if window.sides is not None and together(numbers):
+        if window.sides is not None and all_at_once(numbers):
             box = self.whole_boxes(numbers, window.sides)
         else:
             box = self.boxes(numbers, window.height, window.width)

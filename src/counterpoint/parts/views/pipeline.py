@@ -12,10 +12,10 @@ from counterpoint.framework.precision import full_fp32
 from counterpoint.framework.records import Cuts, Images, Picture, Shape, View
 from counterpoint.parts.views.cutting import Chain, cut
 from counterpoint.parts.views.geometry import CentreCrop, Resize
-from counterpoint.parts.views.plan import Plan, plan, through, unfused
-from counterpoint.parts.views.randomness import uniform
 from counterpoint.parts.views.stage import Geometric, Numbers, Random, Stage
-from counterpoint.parts.views.window import Lengths, whole, whole_of
+from counterpoint.parts.views.stage_plan import Plan, make_plan, through, unfused
+from counterpoint.parts.views.view_draws import uniform_draws
+from counterpoint.parts.views.window import Lengths, whole_image, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class BuiltPipeline:
     def chains(self, heights: Lengths, widths: Lengths, draw: Draw) -> tuple[Chain, ...]:
         """Give the windows of every view on pictures of these sizes."""
         views = len(self.places)
-        every = whole(heights.repeat(views), widths.repeat(views))
+        every = whole_image(heights.repeat(views), widths.repeat(views))
         windows = self._plan.windows(every, self.drawn(draw))
         rows = [slice(v * len(heights), (v + 1) * len(heights)) for v in range(views)]
         return tuple(tuple(window.rows(r) for window in windows) for r in rows)
@@ -132,11 +132,11 @@ class BuiltPipeline:
     def drawn(self, draw: Draw) -> tuple[Numbers, ...]:
         """Draw the numbers of all stages, for the samples of each view in turn."""
         counts = [stage.numbers for stage in self.stages]
-        return uniform(draw, views=self.places, counts=counts, shared=self.shared)
+        return uniform_draws(draw, views=self.places, counts=counts, shared=self.shared)
 
     @property
     def _plan(self) -> Plan:
-        return plan(self.stages)
+        return make_plan(self.stages)
 
 
 def sizes_of(pictures: Sequence[Picture]) -> tuple[Tensor, Tensor]:

@@ -27,7 +27,7 @@ IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))  # torchvisio
 LAB = Normalise((50.0, 6.025, -6.6895), (50.0, 92.208, 101.1675))
 
 
-def simclr(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> Pipeline:
+def simclr_views(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> Pipeline:
     """Give SimCLR's views (Chen et al. 2020, appendix A; B.9 for CIFAR-10).
 
     `smallest` is the least share of the area that a crop keeps.
@@ -48,7 +48,7 @@ def simclr(size: int, *, smallest: float = 0.08, evaluation: int | None = None) 
     )
 
 
-def moco(size: int, *, evaluation: int | None = None) -> Pipeline:
+def moco_views(size: int, *, evaluation: int | None = None) -> Pipeline:
     """Give MoCo v2's views (Chen et al. 2020b; main_moco.py with --aug-plus).
 
     On CIFAR-10 the crop and the jitter are kept, and blur is left out as in SimCLR.
@@ -66,7 +66,7 @@ def moco(size: int, *, evaluation: int | None = None) -> Pipeline:
     )
 
 
-def byol(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> MultiView:
+def byol_views(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> MultiView:
     """Give BYOL's two recipes (Grill et al. 2020, table 6: T and T').
 
     On CIFAR-10 as solo-learn's scripts/pretrain/cifar/augmentations/asymmetric.yaml: no blur.
@@ -93,7 +93,7 @@ def byol(size: int, *, smallest: float = 0.08, evaluation: int | None = None) ->
     )
 
 
-def amdim(size: int, *, shared_flip: bool = True) -> Pipeline:
+def amdim_views(size: int, *, shared_flip: bool = True) -> Pipeline:
     """Give AMDIM's views (Bachman et al. 2019; amdim-public, datasets.py).
 
     The released code flips an image once for both views; the paper's text, each view by itself.
@@ -106,7 +106,7 @@ def amdim(size: int, *, shared_flip: bool = True) -> Pipeline:
     )
 
 
-def cpc(size: int, *, overlap: int | None = None) -> Pipeline:
+def cpc_views(size: int, *, overlap: int | None = None) -> Pipeline:
     """Give CPC's one view: AMDIM's stages, then overlapping patches (section 2.2).
 
     Patches of a quarter of the side that overlap by half: 7 x 7 of them at every size
@@ -119,7 +119,7 @@ def cpc(size: int, *, overlap: int | None = None) -> Pipeline:
     )
 
 
-def yadim(size: int, *, overlap: int | None = None) -> Pipeline:
+def yadim_views(size: int, *, overlap: int | None = None) -> Pipeline:
     """Give YADIM's two views: the union of AMDIM's stages and CPC's (section 3)."""
     return Pipeline(
         (HorizontalFlip(0.5), *_amdim_stages(size), _quarters(size, overlap)),
@@ -132,7 +132,7 @@ def _quarters(size: int, overlap: int | None) -> Patches:
     return Patches(size // 4, size // 8 if overlap is None else overlap)
 
 
-def cmc(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> ChannelSplit:
+def cmc_views(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> ChannelSplit:
     """Give CMC's two views: lightness and colour of one crop (HobbitLong/CMC, train_CMC.py).
 
     `smallest` is its --crop_low; 0.08 is that of the README's command for a ResNet-50.
@@ -153,13 +153,13 @@ def cmc(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> 
 
 
 PIPELINES: dict[str, Callable[..., Pipeline | MultiView | ChannelSplit]] = {
-    "amdim": amdim,
-    "cpc": cpc,
-    "simclr": simclr,
-    "moco": moco,
-    "byol": byol,
-    "cmc": cmc,
-    "yadim": yadim,
+    "amdim": amdim_views,
+    "cpc": cpc_views,
+    "simclr": simclr_views,
+    "moco": moco_views,
+    "byol": byol_views,
+    "cmc": cmc_views,
+    "yadim": yadim_views,
 }
 
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64, Shaped
 from torch import Tensor
 
-from counterpoint.parts.views.fast import together
+from counterpoint.parts.views.fast import all_at_once
 from counterpoint.parts.views.window import Box, Interpolation, Window
 
 Pixels = Shaped[Tensor, "batch channel height width"]
@@ -28,7 +28,7 @@ def resample(images: Pixels, window: Window) -> Seen:
     if window.size is None:
         return _moved(images, window)
     small = max(*images.shape[-2:], *window.size) <= SMALL
-    return (_by_matrices if small or together(images) else _one_by_one)(images, window)
+    return (_by_matrices if small or all_at_once(images) else _one_by_one)(images, window)
 
 
 def apply_matrices(

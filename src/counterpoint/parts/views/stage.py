@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from counterpoint.framework.records import Shape
-from counterpoint.parts.views.fast import together
+from counterpoint.parts.views.fast import all_at_once
 from counterpoint.parts.views.window import Window
 
 Pixels = Shaped[Tensor, "batch channel height width"]
@@ -67,7 +67,7 @@ def change_chosen_(
     *settings: Shaped[Tensor, "batch ..."],
 ) -> None:
     """Put the changed images in the place of the chosen ones; each has its own settings."""
-    if together(images):
+    if all_at_once(images):
         images.copy_(torch.where(chosen.view(-1, 1, 1, 1), change(images, *settings), images))
     elif bool(chosen.all()):
         images.copy_(change(images, *settings))

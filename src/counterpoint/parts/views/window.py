@@ -81,10 +81,10 @@ class Box:
     mirrored: bool
 
 
-def whole(heights: Lengths, widths: Lengths) -> Window:
+def whole_image(heights: Lengths, widths: Lengths) -> Window:
     """See the whole of every image.
 
-    >>> whole(torch.tensor([32]), torch.tensor([48])).width
+    >>> whole_image(torch.tensor([32]), torch.tensor([48])).width
     tensor([48])
     """
     zero = torch.zeros_like(heights)
@@ -105,4 +105,4 @@ def whole_sized(sides: tuple[int, int], count: int, device: torch.device) -> Win
     """
     height = torch.full((count,), sides[0], dtype=torch.int64, device=device)
     width = height if sides[0] == sides[1] else torch.full_like(height, sides[1])
-    return replace(whole(height, width), sides=sides)
+    return replace(whole_image(height, width), sides=sides)

@@ -3,7 +3,7 @@
 from counterpoint.report.charts.bars import Bar, bars
 from counterpoint.report.charts.heatmap import heatmap
 from counterpoint.report.charts.histogram import histograms
-from counterpoint.report.charts.lines import Guide, Series, lines
+from counterpoint.report.charts.line_chart import Guide, Series, lines
 from counterpoint.report.charts.scatter import scatter
 
 __all__ = ["Bar", "Guide", "Series", "bars", "heatmap", "histograms", "lines", "scatter"]

@@ -19,7 +19,9 @@ class Size:
     bottom: float = 36
 
 
-def svg(size: Size, title: str, describe: str, *inside: Html, data: str | None = None) -> Html:
+def svg_chart(
+    size: Size, title: str, describe: str, *inside: Html, data: str | None = None
+) -> Html:
     """Wrap a chart; the title and the description are what a screen reader says."""
     attributes: Attributes = {
         "viewBox": f"0 0 {size.width:g} {size.height:g}",
@@ -61,7 +63,7 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Html:
     return el("line", {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "class": kind})
 
 
-def figure(caption: str, note: str | None, *inside: Html, kind: str = "") -> Html:
+def captioned(caption: str, note: str | None, *inside: Html, kind: str = "") -> Html:
     """Put a chart under its caption, with a line on what it means."""
     return el(
         "figure",

@@ -1,6 +1,6 @@
 """Two distributions over one axis: one filled, one hatched."""
 
-from counterpoint.report.charts.frame import Size, axes, svg
+from counterpoint.report.charts.frame import Size, axes, svg_chart
 from counterpoint.report.charts.scale import Scale
 from counterpoint.report.health_record import Histogram
 from counterpoint.report.markup import Html, el
@@ -23,7 +23,7 @@ def histograms(
         )
     ]
     means = f"mean {_mean(positive):.2f} for positives, {_mean(negative):.2f} for negatives"
-    return svg(
+    return svg_chart(
         SIZE, title, means, axes(SIZE, x, y, x_words="similarity", x_ticks=x.ticks(3)), *drawn
     )
 

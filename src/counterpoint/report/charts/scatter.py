@@ -12,11 +12,11 @@ SIDE, MARGIN, RADIUS = 600, 16, 3.2
 LETTER, LINE = 9, 17  # a letter and a line of a name, about
 
 
-def placed(points: Float[Tensor, "sample 2"]) -> list[list[float]]:
+def fit_to_square(points: Float[Tensor, "sample 2"]) -> list[list[float]]:
     """Fit points into the square, up being up; one unit is the same both ways.
 
     >>> import torch
-    >>> placed(torch.tensor([[0.0, 0.0], [1.0, 2.0]]))
+    >>> fit_to_square(torch.tensor([[0.0, 0.0], [1.0, 2.0]]))
     [[158.0, 584.0], [442.0, 16.0]]
     """
     low, high = points.min(dim=0).values, points.max(dim=0).values

@@ -3,7 +3,7 @@
 import math
 
 from counterpoint.report.charts import Bar, bars, heatmap
-from counterpoint.report.charts.frame import figure
+from counterpoint.report.charts.frame import captioned
 from counterpoint.report.evaluation_record import Probe
 from counterpoint.report.figures import chosen_probe, headline_probe
 from counterpoint.report.findings import Findings
@@ -18,7 +18,7 @@ MISTAKES = 12
 Found = list[tuple[int, Probe]]
 
 
-def confusion(material: Material) -> Section | None:
+def confusion_section(material: Material) -> Section | None:
     """Show accuracy by class and the confusion matrix, for every run that has them."""
     key = chosen_probe(material.runs)
     found = [
@@ -33,7 +33,7 @@ def confusion(material: Material) -> Section | None:
     return Section("classes", "Classes", el("div", {"class": kind}, *drawn)) if drawn else None
 
 
-def class_names(run: Findings, probe: Probe) -> list[str]:
+def probe_class_names(run: Findings, probe: Probe) -> list[str]:
     """Name the classes of a probe, by number where names are missing."""
     count = len(probe.confusion or probe.per_class or ())
     known = run.evaluation.classes if run.evaluation and run.evaluation.classes else ()
@@ -44,7 +44,7 @@ def _per_class(material: Material, found: Found) -> Html:
     """List classes from the best to the worst of the first run, the runs below each other."""
     shares: dict[str, list[tuple[int, float]]] = {}
     for place, probe in found:
-        names = class_names(material.runs[place], probe)
+        names = probe_class_names(material.runs[place], probe)
         for name, share in zip(names, probe.per_class or (), strict=False):
             if math.isfinite(share):
                 shares.setdefault(name, []).append((place, share))
@@ -58,20 +58,20 @@ def _per_class(material: Material, found: Found) -> Html:
     some = f", {LISTED} of {len(ordered)} classes" if len(ordered) > LISTED else ""
     note = f"{found[0][1].words}, test images; best first{some}."
     title = "Accuracy by class"
-    return figure(title, note, bars(rows, title=title, words=("class", "accuracy")))
+    return captioned(title, note, bars(rows, title=title, words=("class", "accuracy")))
 
 
 def _matrix(material: Material, place: int, probe: Probe) -> Html:
     assert probe.confusion is not None
-    names, badge = class_names(material.runs[place], probe), material.badge(place)
+    names, badge = probe_class_names(material.runs[place], probe), material.badge(place)
     mistakes = worst(probe.confusion, names)
     if len(names) > WIDEST:
         items = el("ol", {}, *(el("li", {}, words) for words in mistakes))
-        return figure(join(["Most frequent mistakes ", badge]), None, items)
+        return captioned(join(["Most frequent mistakes ", badge]), None, items)
     told = f" Most often: {mistakes[0]}." if mistakes else ""
     note = f"Percent of each true class (rows) by what was predicted (columns).{told}"
     table = heatmap(probe.confusion, names, title="Confusion", corner="true \\ predicted")
-    return figure(join(["Confusion ", badge]), note, scrolled("Confusion matrix", table))
+    return captioned(join(["Confusion ", badge]), note, scrolled("Confusion matrix", table))
 
 
 def worst(counts: tuple[tuple[float, ...], ...], names: list[str]) -> list[str]:

@@ -1,14 +1,14 @@
 """How training went: the loss, the learning rate and what drives the steps."""
 
 from counterpoint.report.charts import Series, lines
-from counterpoint.report.charts.frame import figure
-from counterpoint.report.charts.lines import MOST
+from counterpoint.report.charts.frame import captioned
+from counterpoint.report.charts.line_chart import MOST
 from counterpoint.report.findings import Findings
-from counterpoint.report.health_record import measure
+from counterpoint.report.health_record import measure_history
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint
-from counterpoint.report.words import figure as number
-from counterpoint.report.words import listed
+from counterpoint.report.words import four_digits as number
+from counterpoint.report.words import joined
 
 DRIVING = {
     "lr": ("Learning rate", "As the optimiser had it at the end of each epoch."),
@@ -32,13 +32,13 @@ def driving(material: Material) -> list[Html]:
     for name, (title, note) in DRIVING.items():
         series = by_epoch(material, name)
         if series:
-            drawn.append(figure(title, note, curve(series, title=title, x_words="epoch")))
+            drawn.append(captioned(title, note, curve(series, title=title, x_words="epoch")))
     return drawn
 
 
 def by_epoch(material: Material, name: str) -> list[Series]:
     """Follow a measure of health in every run that has it."""
-    found = [(place, measure(run.health, name)) for place, run in enumerate(material.runs)]
+    found = [(place, measure_history(run.health, name)) for place, run in enumerate(material.runs)]
     return [
         Series(material.runs[place].folder, points, place, material.letter(place))
         for place, points in found
@@ -68,7 +68,7 @@ def _loss(material: Material, runs: list[tuple[int, Findings]], note: str | None
     longest = max(len(s.points) for s in series)
     thin = f" Means of {-(-longest // MOST)} logged steps." if longest > MOST else ""
     said = note or f"Of single steps, as they were logged.{thin}"
-    return figure(join(["Loss ", badges]), said, curve(series, title="Loss", x_words="step"))
+    return captioned(join(["Loss ", badges]), said, curve(series, title="Loss", x_words="step"))
 
 
 def curve(series: list[Series], *, title: str, x_words: str) -> Html:
@@ -80,4 +80,4 @@ def curve(series: list[Series], *, title: str, x_words: str) -> Html:
         for one in series
         for place, value in one.points
     ]
-    return el("p", {"class": "single"}, listed(said))
+    return el("p", {"class": "single"}, joined(said))

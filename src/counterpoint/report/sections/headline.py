@@ -9,12 +9,12 @@ from counterpoint.report.figures import (
     guess,
     headline_probe,
     in_words,
-    interval,
+    interval_words,
 )
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material
-from counterpoint.report.words import figure, letter, listed, percent
+from counterpoint.report.words import four_digits, joined, letter, percent
 
 BAD = ("collapse", "diverge", "nan", "broken", "not learning", "dead", "failed")
 
@@ -24,7 +24,7 @@ def page_title(material: Material) -> str:
     if material.several:
         names = [run.name for run in material.runs]
         short = len(names) <= 3 and len(set(names)) == len(names)
-        return f"{listed(names)}, compared" if short else f"{len(names)} runs compared"
+        return f"{joined(names)}, compared" if short else f"{len(names)} runs compared"
     run = material.runs[0]
     data = short_data(run.data)
     return f"{run.name} on {data}" if data else run.name
@@ -70,14 +70,14 @@ def _compared(material: Material, found: list[tuple[int, Probe]]) -> Html:
     ordered = sorted(found, key=lambda pair: -(pair[1].test or 0.0))
     place, best = ordered[0]
     who = f"{letter(place)} ({material.runs[place].name}) is ahead by the {best.words}"
-    rest = listed([f"{letter(n)} {percent(probe.test)}" for n, probe in ordered[1:]])
+    rest = joined([f"{letter(n)} {percent(probe.test)}" for n, probe in ordered[1:]])
     figures = f"it classifies {percent(best.test)} of the test images correctly, {rest}"
     clear = clear_lead([probe for _, probe in found])
     said = "" if clear else " The first two intervals overlap: their order may be chance."
     return el("p", {"class": "lead"}, f"{who}: {figures}.{said}")
 
 
-def verdict(run: Findings, badge: Html | None) -> Html | None:
+def verdict_box(run: Findings, badge: Html | None) -> Html | None:
     """Show the last verdict on the run's health, with its reason."""
     last = run.last
     if last is None or last.verdict is None:
@@ -109,15 +109,15 @@ def tiles(run: Findings, material: Material) -> Html:
     probe = headline_probe(run, chosen_probe(material.runs))
     found = []
     if probe is not None:
-        found.append((percent(probe.test), f"{probe.words}, test", interval(probe)))
+        found.append((percent(probe.test), f"{probe.words}, test", interval_words(probe)))
     if run.last is not None and "rankme" in run.last.values:
         width = run.last.values.get("width")
         of = f"of {width:.0f}" if width else ""
-        found.append((figure(run.last.values["rankme"]), "dimensions in use (RankMe)", of))
+        found.append((four_digits(run.last.values["rankme"]), "dimensions in use (RankMe)", of))
     if run.loss:
         first, last = run.loss[0][1], run.loss[-1][1]
-        begun = f"from {figure(first)}" if len(run.loss) > 1 else ""
-        found.append((figure(last), "loss at the end", begun))
+        begun = f"from {four_digits(first)}" if len(run.loss) > 1 else ""
+        found.append((four_digits(last), "loss at the end", begun))
     if run.steps is not None:
         batch = run.training.get("batch")
         seen = f"{run.steps * batch:,.0f} images seen" if batch else ""

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from counterpoint.report.charts import Guide, histograms, lines
-from counterpoint.report.charts.frame import figure
+from counterpoint.report.charts.frame import captioned
 from counterpoint.report.findings import Findings
 from counterpoint.report.health_record import Epoch
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint, scrolled
 from counterpoint.report.sections.curves import by_epoch
-from counterpoint.report.words import figure as number
+from counterpoint.report.words import four_digits as number
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _chart(material: Material, one: Measure) -> Html | None:
     if one.key == "rankme" and (width := _level(material, "width")) is not None:
         note = f"Dimensions in use, of {width:.0f}; near 1 is collapse (Garrido et al. 2023)."
     chart = lines(series, title=one.title, x_words="epoch", guides=guides, small=True)
-    return figure(one.title, note, chart)
+    return captioned(one.title, note, chart)
 
 
 def _level(material: Material, key: str | None) -> float | None:
@@ -91,7 +91,7 @@ def _score(material: Material, place: int, epoch: Epoch, edges: tuple[float, flo
     title = f"Similarities, epoch {epoch.epoch:g}"
     key = join([_key("positive"), " ", _key("negative")])
     chart = histograms(epoch.positive, epoch.negative, title=title, edges=edges)
-    return figure(join([title, " ", material.badge(place)]), key, chart)
+    return captioned(join([title, " ", material.badge(place)]), key, chart)
 
 
 def _key(kind: str) -> Html:

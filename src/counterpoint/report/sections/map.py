@@ -4,7 +4,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from counterpoint.report.charts import scatter
-from counterpoint.report.charts.scatter import SIDE, placed
+from counterpoint.report.charts.scatter import SIDE, fit_to_square
 from counterpoint.report.charts.shapes import COLOURS, mark, shape_of
 from counterpoint.report.markup import Attributes, Html, data_block, el, join
 from counterpoint.report.material import Material, Section
@@ -32,7 +32,7 @@ def map_section(material: Material) -> Section | None:
     return Section("map", "Map", join([words, maps, block, _style(thumbs)]))
 
 
-def kinds_of(sample: Sample, seen: Seen) -> tuple[Int64[Tensor, " sample"], list[str]]:
+def point_kinds(sample: Sample, seen: Seen) -> tuple[Int64[Tensor, " sample"], list[str]]:
     """Give every image its kind: its label, or its group where labels are none or too many."""
     if seen.clusters is not None:
         return seen.clusters, [f"group {n + 1}" for n in range(_count(seen.clusters))]
@@ -56,9 +56,9 @@ def apart(places: list[list[float]], size: float) -> list[int]:
 
 def _one(material: Material, sample: Sample, thumbs: Sheet, place: int) -> Html:
     seen, run = material.seen[place], material.runs[place]
-    kinds, names = kinds_of(sample, seen)
+    kinds, names = point_kinds(sample, seen)
     title = f"Map of {len(kinds):,} images by {run.name} ({seen.projection.words})"
-    at = placed(seen.projection.points)
+    at = fit_to_square(seen.projection.points)
     drawn = scatter(at, kinds, names, title=title, number=place)
     shown = [_picture(n, at[n], int(kinds[n]), thumbs) for n in apart(at, PICTURE)]
     pictures = el("div", {"class": "pictures", "aria-hidden": "true"}, *shown)
@@ -118,7 +118,7 @@ def _data(material: Material, sample: Sample) -> dict[str, object]:
     runs = [
         {
             "letter": material.letter(place),
-            "at": placed(seen.projection.points),
+            "at": fit_to_square(seen.projection.points),
             "near": seen.near.tolist(),
         }
         for place, seen in enumerate(material.seen)

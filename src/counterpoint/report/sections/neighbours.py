@@ -1,6 +1,6 @@
 """The gallery: images, and what each run takes for most alike."""
 
-from counterpoint.report.gallery import agreement, chance, queries
+from counterpoint.report.gallery import agreement, guessing_share, queries
 from counterpoint.report.markup import Attributes, Html, el, join
 from counterpoint.report.material import Material, Section, code, hint
 from counterpoint.report.samples import Sample, Seen
@@ -10,7 +10,7 @@ from counterpoint.report.words import percent
 ALONE, TOGETHER = 12, 6  # images looked up for one run, and for several
 
 
-def neighbours(material: Material) -> Section:
+def neighbours_section(material: Material) -> Section:
     """Show for some images their nearest neighbours in every run; or how to see pictures."""
     if material.sample is None:
         words = " to see nearest neighbours, the views and a map of your images."
@@ -27,7 +27,7 @@ def _words(material: Material, sample: Sample) -> Html:
     said = f"Nearest by cosine among {sample.words}; the first picture of a row is looked up. "
     if sample.labels is None:
         return el("p", {}, said)
-    blind = percent(chance(sample.labels), digits=0)
+    blind = percent(guessing_share(sample.labels), digits=0)
     shares = [
         join([material.badge(place), percent(agreement(sample.labels, seen.near), digits=0)])
         for place, seen in enumerate(material.seen)

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, scrolled
-from counterpoint.report.words import listed
+from counterpoint.report.words import joined
 
 ALIKE = 0.6  # of their words in common; of others every word would be marked
 SYMBOLS = {
@@ -19,7 +19,7 @@ SYMBOLS = {
 }
 
 
-def parts(material: Material) -> Section | None:
+def parts_section(material: Material) -> Section | None:
     """Show the five parts of one run, or those in which several differ."""
     if not all(run.rows for run in material.runs):
         return None
@@ -46,7 +46,7 @@ def _differences(material: Material) -> Html:
     runs = material.runs
     names, changed = [name for name, _ in runs[0].rows], different_parts(runs)
     equal = [name for name in names if name not in changed]
-    said = f"They differ in {listed(changed)}." if changed else "All five parts are equal."
+    said = f"They differ in {joined(changed)}." if changed else "All five parts are equal."
     heads = [
         el("th", {"scope": "col"}, material.badge(place), run.name)
         for place, run in enumerate(runs)
@@ -72,7 +72,7 @@ def _folded(equal: list[str], run: Findings, names: list[str]) -> Html | None:
         return None
     rows = dict(run.rows)
     shown = [_part(names.index(name) + 1, name, rows[name]) for name in equal]
-    summary = el("summary", {}, f"Equal in all: {listed(equal)}")
+    summary = el("summary", {}, f"Equal in all: {joined(equal)}")
     return el("details", {}, summary, el("ol", {"class": "flow"}, *shown))
 
 

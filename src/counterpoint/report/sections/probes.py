@@ -3,11 +3,11 @@
 from counterpoint.report.charts import Bar
 from counterpoint.report.charts.bars import track
 from counterpoint.report.evaluation_record import Probe
-from counterpoint.report.figures import Key, interval
+from counterpoint.report.figures import Key, interval_words
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint, scrolled
-from counterpoint.report.words import NONE, duration, figure, percent
+from counterpoint.report.words import NONE, duration, four_digits, percent
 
 NOTE = (
     "Chosen on validation, scored once on the test images. The interval is 95 %, by drawing the "
@@ -39,11 +39,11 @@ def _alone(run: Findings) -> Html:
             el("th", {"scope": "row"}, probe.words, el("small", {}, _settings(probe))),
             el("td", {}, percent(probe.fraction, digits=0)),
             el("td", {"class": "measure"}, _measure(probe, 0)),
-            el("td", {}, interval(probe) or NONE),
+            el("td", {}, interval_words(probe) or NONE),
             el("td", {}, percent(probe.validation)),
             el("td", {}, probe.seeds),
             el("td", {}, NONE if probe.spread is None else f"\u00b1 {percent(probe.spread)}"),
-            el("td", {}, figure(probe.calibration_error)),
+            el("td", {}, four_digits(probe.calibration_error)),
             el("td", {}, NONE if probe.seconds is None else duration(probe.seconds)),
         )
         for probe in run.evaluation.probes
@@ -78,7 +78,7 @@ def _cell(probe: Probe | None, place: int, best: float | None) -> Html:
         "td",
         {"class": "measure"},
         _measure(probe, place),
-        el("small", {}, interval(probe), highest),
+        el("small", {}, interval_words(probe), highest),
     )
 
 

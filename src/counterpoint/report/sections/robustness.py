@@ -3,16 +3,16 @@
 import math
 
 from counterpoint.report.charts import Bar, Guide, Series, bars, lines
-from counterpoint.report.charts.frame import figure
-from counterpoint.report.evaluation_record import Robustness
+from counterpoint.report.charts.frame import captioned
+from counterpoint.report.evaluation_record import RobustnessRecord
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section
-from counterpoint.report.words import listed, percent
+from counterpoint.report.words import joined, percent
 
-Found = list[tuple[int, Robustness]]
+Found = list[tuple[int, RobustnessRecord]]
 
 
-def robustness(material: Material) -> Section | None:
+def robustness_section(material: Material) -> Section | None:
     """Draw a small chart for each corruption, and bars for the shifts."""
     found = [
         (place, run.evaluation.robustness)
@@ -25,7 +25,7 @@ def robustness(material: Material) -> Section | None:
     charts = [one for name in names if (one := _corruption(material, found, name)) is not None]
     grid = el("div", {"class": "grid small"}, *charts) if charts else None
     body = join([_words(material, found), grid, _shifts(material, found)])
-    return Section("robustness", "Robustness", body)
+    return Section("robustness", "RobustnessRecord", body)
 
 
 def _words(material: Material, found: Found) -> Html:
@@ -39,7 +39,9 @@ def _words(material: Material, found: Found) -> Html:
         hardest = min(means, key=lambda name: means[name])
         mean = sum(means.values()) / len(means)
         clean = f"{percent(one.clean)} on clean images, " if one.clean is not None else ""
-        words = f"{clean}{percent(mean)} over all corruptions; hardest: {plain(hardest)}."
+        words = (
+            f"{clean}{percent(mean)} over all corruptions; hardest: {without_underscores(hardest)}."
+        )
         said.append(el("p", {}, material.badge(place), words))
     return join(said)
 
@@ -54,14 +56,19 @@ def _corruption(material: Material, found: Found, name: str) -> Html | None:
         return None
     cleans = {one.clean for _, one in found if one.clean is not None}
     guides = [Guide("clean", cleans.pop())] if len(cleans) == 1 and not material.several else []
-    left = listed([f"{s.letter} {percent(s.points[-1][1], digits=0)}".strip() for s in series])
+    left = joined([f"{s.letter} {percent(s.points[-1][1], digits=0)}".strip() for s in series])
     chart = lines(
-        series, title=plain(name), x_words="severity", guides=guides, zero=True, small=True
+        series,
+        title=without_underscores(name),
+        x_words="severity",
+        guides=guides,
+        zero=True,
+        small=True,
     )
-    return figure(plain(name).capitalize(), f"{left} at the strongest", chart)
+    return captioned(without_underscores(name).capitalize(), f"{left} at the strongest", chart)
 
 
-def _points(one: Robustness, name: str) -> tuple[tuple[float, float], ...]:
+def _points(one: RobustnessRecord, name: str) -> tuple[tuple[float, float], ...]:
     pairs = enumerate(one.corruptions.get(name, ()), start=1)
     return tuple((float(n), share) for n, share in pairs if math.isfinite(share))
 
@@ -76,13 +83,13 @@ def _shifts(material: Material, found: Found) -> Html | None:
     if not rows:
         return None
     table = bars(rows, title="Shifts", words=("shift", "accuracy"))
-    return figure("Shifts", "Accuracy on images that were moved, turned or scaled.", table)
+    return captioned("Shifts", "Accuracy on images that were moved, turned or scaled.", table)
 
 
-def plain(name: str) -> str:
+def without_underscores(name: str) -> str:
     """Write a name without underscores.
 
-    >>> plain("jpeg_compression")
+    >>> without_underscores("jpeg_compression")
     'jpeg compression'
     """
     return name.replace("_", " ")

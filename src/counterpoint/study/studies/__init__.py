@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from counterpoint.study.studies.parts import parts
+from counterpoint.study.studies.one_part import one_part_study
 from counterpoint.study.studies.scales import Scale
 from counterpoint.study.studies.table1 import table1
 from counterpoint.study.studies.table2 import table2
@@ -13,7 +13,7 @@ STUDIES: dict[str, Callable[[Scale], list[Trial]]] = {
     "table1": table1,
     "table2": table2,
     "table3": table3,
-    "parts": parts,
+    "parts": one_part_study,
 }
 
 __all__ = ["STUDIES", "parts", "table1", "table2", "table3"]

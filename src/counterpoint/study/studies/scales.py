@@ -71,6 +71,6 @@ def resnet(name: str, scale: Scale) -> Encoder:
     return ResNet(name, stem="small")
 
 
-def text(part: object) -> str:
+def part_json(part: object) -> str:
     """Write a part as JSON."""
     return codec.to_text(codec.encode(part))

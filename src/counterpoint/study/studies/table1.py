@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from counterpoint.study.studies.scales import SEEDS, TYPES, WIDE, Scale, resnet, text, trial
+from counterpoint.study.studies.scales import SEEDS, TYPES, WIDE, Scale, part_json, resnet, trial
 from counterpoint.study.trial import Trial, seeds
 
 METHODS = {
@@ -18,8 +18,8 @@ def table1(scale: Scale) -> list[Trial]:
     Two more rows: each encoder with random weights; and AMDIM as the paper's code was released, on
     the ResNets, where it pairs an anchor with features of other images (`as_released.py`).
     """
-    encoders = {"wide": text(WIDE[scale])} | {
-        name: text(resnet(name, scale)) for name in TYPES[scale]
+    encoders = {"wide": part_json(WIDE[scale])} | {
+        name: part_json(resnet(name, scale)) for name in TYPES[scale]
     }
     methods = {row: trial(scale, method) for row, method in METHODS[scale].items()}
     amdim = methods["AMDIM"]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from counterpoint.methods.amdim import STRATEGIES
-from counterpoint.study.studies.scales import SEEDS, WIDE, Scale, text, trial
+from counterpoint.study.studies.scales import SEEDS, WIDE, Scale, part_json, trial
 from counterpoint.study.trial import Trial, seeds
 
 METHODS = {
@@ -18,7 +18,7 @@ def table2(scale: Scale) -> list[Trial]:
         replace(
             trial(scale, method),
             name=f"table2 {row} {column}",
-            encoder=text(WIDE[scale]),
+            encoder=part_json(WIDE[scale]),
             swaps=(("extraction", strategy),),
             row=row,
             column=column,

@@ -12,7 +12,7 @@ from counterpoint.study.studies.scales import (
     RATES,
     SEEDS,
     Scale,
-    text,
+    part_json,
     trial,
 )
 from counterpoint.study.trial import Trial, seeds
@@ -31,7 +31,7 @@ NO_GRID = {"byol", "cmc"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Column:
     """A column: where its images are, the side of a view, and the images seen."""
 
     name: str
@@ -40,14 +40,14 @@ class Place:
     budget: Images
 
 
-PLACES: dict[str, tuple[Place, ...]] = {
-    "small": (Place("CIFAR-10", CIFAR10, None, BUDGET["small"]),),
+PLACES: dict[str, tuple[Column, ...]] = {
+    "small": (Column("CIFAR-10", CIFAR10, None, BUDGET["small"]),),
     "paper": (
-        Place("CIFAR-10", CIFAR10, None, BUDGET["paper"]),
+        Column("CIFAR-10", CIFAR10, None, BUDGET["paper"]),
         # Section 4: 100,000 unlabelled images at 64 pixels; 1.23 million at 128. Epochs: ours,
         # the paper gives hours of GPUs.
-        Place("STL-10", "$COUNTERPOINT_DATA/stl10", 64, Images(300 * 100_000)),
-        Place("ImageNet", "$COUNTERPOINT_DATA/imagenet", 128, Images(100 * 1_231_167)),
+        Column("STL-10", "$COUNTERPOINT_DATA/stl10", 64, Images(300 * 100_000)),
+        Column("ImageNet", "$COUNTERPOINT_DATA/imagenet", 128, Images(100 * 1_231_167)),
     ),
 }
 
@@ -81,7 +81,7 @@ def table3(scale: Scale) -> list[Trial]:
 def _method(scale: Scale, name: str) -> Trial:
     return replace(
         trial(scale, f"{name}-small" if scale == "small" else name),
-        encoder=text(NARROW) if scale == "small" else None,
+        encoder=part_json(NARROW) if scale == "small" else None,
         rates=() if name in NO_GRID else RATES[scale],
         row=NAMES[name],
     )
@@ -91,7 +91,7 @@ def _mark(scale: Scale, kind: Literal["random", "supervised"]) -> Trial:
     """Give the encoder of a table without training, or trained by labels on SimCLR's views."""
     return replace(
         _method(scale, "simclr"),
-        encoder=text(NARROW) if scale == "small" else "resnet50",
+        encoder=part_json(NARROW) if scale == "small" else "resnet50",
         kind=kind,
         rates=() if kind == "random" else RATES[scale],
         row="random weights" if kind == "random" else "supervised",

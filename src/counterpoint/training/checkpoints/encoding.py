@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn, strided
 
 from counterpoint.framework.codec import Json
-from counterpoint.training.checkpoints.errors import CheckpointError
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 from counterpoint.training.checkpoints.tensors import NAMES
 
 DEPTH = 64
@@ -22,23 +22,23 @@ RESERVED = "__metadata__"
 """A name that safetensors keeps for itself."""
 
 
-def encode(state: dict[str, Any]) -> tuple[dict[str, Tensor], Json]:
+def encode_state(state: dict[str, Any]) -> tuple[dict[str, Tensor], Json]:
     """Take a state apart into named tensors and JSON that says where they belong.
 
     What JSON has not is an object with one key: a tensor, a tuple, a dict, a dict with int keys
     ("pairs"), a float that is not finite (its 64 bits).
 
-    >>> encode({"lr": 0.1, "betas": (0.9, 0.95)})
+    >>> encode_state({"lr": 0.1, "betas": (0.9, 0.95)})
     ({}, {'dict': {'lr': 0.1, 'betas': {'tuple': [0.9, 0.95]}}})
     """
     tensors: dict[str, Tensor] = {}
     return tensors, _plain(state, (), tensors)
 
 
-def decode(tensors: Mapping[str, Tensor], plain: Json) -> dict[str, Any]:
+def decode_state(tensors: Mapping[str, Tensor], plain: Json) -> dict[str, Any]:
     """Put a state together; every tensor must have exactly one place.
 
-    >>> decode({}, {"dict": {"betas": {"tuple": [0.9, 0.95]}}})
+    >>> decode_state({}, {"dict": {"betas": {"tuple": [0.9, 0.95]}}})
     {'betas': (0.9, 0.95)}
     """
     left = dict(tensors)

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from counterpoint.training.checkpoints.encoding import encode
-from counterpoint.training.checkpoints.errors import CheckpointError, named
+from counterpoint.failures import errno_name
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
+from counterpoint.training.checkpoints.encoding import encode_state
 from counterpoint.training.checkpoints.leftovers import put_back, tidy
 from counterpoint.training.checkpoints.manifest import PLAIN
-from counterpoint.training.checkpoints.naming import name_of, step_of
 from counterpoint.training.checkpoints.saving import write
+from counterpoint.training.checkpoints.step_names import step_name, step_of
 from counterpoint.training.checkpoints.validity import (
     MOST,
     described,
     looks_whole,
     problem,
-    read,
+    read_checkpoint,
 )
 from counterpoint.training.checkpoints.writing import discard, make_folder, only_writer
 
@@ -48,16 +49,16 @@ class Checkpoints:
 
     def save(self, step: int, state: dict[str, Any]) -> Path:
         """Write a checkpoint whole or not at all, then remove the oldest."""
-        if step_of(name_of(step)) is None:
+        if step_of(step_name(step)) is None:
             raise ValueError(f"checkpoint: step is {step}, needs a number from 0 to 10^18")
-        tensors, plain = encode(state)
+        tensors, plain = encode_state(state)
         text = json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
         if len(text) > MOST[PLAIN]:
             raise CheckpointError(
                 f"checkpoint: the state of step {step} has {len(text)} bytes besides its tensors, "
                 f"at most {MOST[PLAIN]}; put long lists of numbers into tensors"
             )
-        target = self.folder / name_of(step)
+        target = self.folder / step_name(step)
         try:
             make_folder(self.folder)
             with only_writer(self.folder) as alone:
@@ -67,7 +68,7 @@ class Checkpoints:
                 self._retire(step)
         except OSError as error:
             raise CheckpointError(
-                f"checkpoint: step {step} could not be written to {target} ({named(error)}); "
+                f"checkpoint: step {step} could not be written to {target} ({errno_name(error)}); "
                 f"{self._kept(step)}"
             ) from error
         return target
@@ -82,7 +83,7 @@ class Checkpoints:
 
     def newest_state(self) -> tuple[Path | None, dict[str, Any]]:
         """Read the newest checkpoint that is whole; each is hashed once, while it is read."""
-        return self._newest(read)
+        return self._newest(read_checkpoint)
 
     def _newest(self, use: Callable[[Path], dict[str, Any]]) -> tuple[Path | None, dict[str, Any]]:
         put_back(self.folder)
@@ -90,7 +91,7 @@ class Checkpoints:
         found: Path | None = None
         state: dict[str, Any] = {}
         for step in self._steps():
-            path = self.folder / name_of(step)
+            path = self.folder / step_name(step)
             try:
                 state, found = use(path), path
                 break
@@ -107,7 +108,7 @@ class Checkpoints:
 
     def load(self, path: Path) -> dict[str, Any]:
         """Read a checkpoint after checking every byte of it."""
-        return self._used(read, path)
+        return self._used(read_checkpoint, path)
 
     def _used(self, use: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
         try:
@@ -123,12 +124,14 @@ class Checkpoints:
         """Remove what is older than the newest few; none that is newer than this step."""
         whole = 0
         for other in self._steps():
-            path = self.folder / name_of(other)
+            path = self.folder / step_name(other)
             if whole >= self.keep:
                 try:
                     discard(path)
                 except OSError as error:  # the new one is safe; only space is lost
-                    sys.stderr.write(f"checkpoint: {path} cannot be removed ({named(error)})\n")
+                    sys.stderr.write(
+                        f"checkpoint: {path} cannot be removed ({errno_name(error)})\n"
+                    )
             elif other <= step and looks_whole(path):
                 whole += 1
 
@@ -140,7 +143,7 @@ class Checkpoints:
             return []
         except OSError as error:
             raise CheckpointError(
-                f"checkpoint: {self.folder} cannot be read ({named(error)})"
+                f"checkpoint: {self.folder} cannot be read ({errno_name(error)})"
             ) from error
         return sorted((step for name in names if (step := step_of(name)) is not None), reverse=True)
 
@@ -148,8 +151,8 @@ class Checkpoints:
         """Say which checkpoint is still there when this step has failed."""
         with suppress(CheckpointError):
             for other in self._steps():
-                if other != step and looks_whole(self.folder / name_of(other)):
-                    return f"{name_of(other)} is kept"
+                if other != step and looks_whole(self.folder / step_name(other)):
+                    return f"{step_name(other)} is kept"
         return "no other checkpoint is whole"
 
 

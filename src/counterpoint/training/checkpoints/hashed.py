@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from counterpoint.failures import errno_name
 from counterpoint.pulse import beat
-from counterpoint.training.checkpoints.errors import CheckpointError, named
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 
 CHUNK = 4 << 20
 
@@ -58,7 +59,7 @@ def opened_folder(path: Path) -> Iterator[int]:
     try:
         descriptor = os.open(path, NO_TRICKS | os.O_DIRECTORY)
     except OSError as error:
-        raise CheckpointError(f"the folder cannot be read ({named(error)})") from error
+        raise CheckpointError(f"the folder cannot be read ({errno_name(error)})") from error
     try:
         yield descriptor
     finally:
@@ -71,7 +72,7 @@ def opened_file(name: str, folder: int, *, most: int) -> Iterator[HashedFile]:
     try:
         descriptor = os.open(name, NO_TRICKS, dir_fd=folder)
     except OSError as error:
-        raise CheckpointError(f"{name}: cannot be read ({named(error)})") from error
+        raise CheckpointError(f"{name}: cannot be read ({errno_name(error)})") from error
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
@@ -80,6 +81,6 @@ def opened_file(name: str, folder: int, *, most: int) -> Iterator[HashedFile]:
             raise CheckpointError(f"{name}: has {found.st_size} bytes, at most {most}")
         yield HashedFile(name, descriptor, size=found.st_size)
     except OSError as error:
-        raise CheckpointError(f"{name}: cannot be read ({named(error)})") from error
+        raise CheckpointError(f"{name}: cannot be read ({errno_name(error)})") from error
     finally:
         os.close(descriptor)

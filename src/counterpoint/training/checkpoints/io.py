@@ -8,9 +8,10 @@ from typing import Any
 import torch.distributed as dist
 from lightning.fabric.plugins import CheckpointIO
 
-from counterpoint.training.checkpoints.errors import CheckpointError, named
+from counterpoint.failures import errno_name
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 from counterpoint.training.checkpoints.folder import Checkpoints
-from counterpoint.training.checkpoints.naming import name_of, step_of
+from counterpoint.training.checkpoints.step_names import step_name, step_of
 from counterpoint.training.checkpoints.writing import discard
 
 NONE = -1  # in place of a step
@@ -57,9 +58,9 @@ class SafeCheckpointIO(CheckpointIO):
                 "a new run"
             )
         if first:
-            sys.stderr.write(f"resume  going on from {name_of(step)}\n")
+            sys.stderr.write(f"resume  going on from {step_name(step)}\n")
             return state
-        return checkpoints.load(checkpoints.folder / name_of(step))
+        return checkpoints.load(checkpoints.folder / step_name(step))
 
     def remove_checkpoint(self, path: str | Path) -> None:
         _step(Path(path))
@@ -69,7 +70,7 @@ class SafeCheckpointIO(CheckpointIO):
             return
         except OSError as error:
             raise CheckpointError(
-                f"checkpoint: {path} cannot be removed ({named(error)})"
+                f"checkpoint: {path} cannot be removed ({errno_name(error)})"
             ) from error
 
 

@@ -4,8 +4,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from counterpoint.training.checkpoints.errors import CheckpointError
-from counterpoint.training.checkpoints.naming import purpose_of
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
+from counterpoint.training.checkpoints.step_names import purpose_of
 from counterpoint.training.checkpoints.writing import delete, only_writer
 
 

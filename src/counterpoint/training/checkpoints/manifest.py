@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from reprlib import repr as short
 
 from counterpoint.framework.codec import from_text
-from counterpoint.training.checkpoints.errors import CheckpointError
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 
 FORMAT = 1
 

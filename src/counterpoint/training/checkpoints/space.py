@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from counterpoint.training.checkpoints.errors import CheckpointError
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 
 SLACK = 1 << 20
 """Bytes for headers, names and blocks that are not full."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from counterpoint.framework.codec import from_text
-from counterpoint.training.checkpoints.errors import CheckpointError
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 
 DTYPES = {
     "F64": torch.float64,

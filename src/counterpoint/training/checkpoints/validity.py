@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from counterpoint.framework.codec import Json, from_text
-from counterpoint.training.checkpoints.encoding import decode
-from counterpoint.training.checkpoints.errors import CheckpointError
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
+from counterpoint.training.checkpoints.encoding import decode_state
 from counterpoint.training.checkpoints.hashed import HashedFile, opened_file, opened_folder
 from counterpoint.training.checkpoints.manifest import MANIFEST, PLAIN, TENSORS, Manifest, Stored
-from counterpoint.training.checkpoints.naming import step_of
+from counterpoint.training.checkpoints.step_names import step_of
 from counterpoint.training.checkpoints.tensors import Entry, entries, header_length, raw
 
 MOST = {MANIFEST: 64 << 10, PLAIN: 4 << 20}
@@ -32,7 +32,7 @@ def problem(path: Path) -> str | None:
             manifest = _manifest(path, folder)
             plain = _plain(folder, manifest.plain)
             with _tensor_file(folder, manifest.tensors) as (file, found):
-                decode({entry.name: _NOTHING for entry in found}, plain)
+                decode_state({entry.name: _NOTHING for entry in found}, plain)
                 file.skip(found[-1].stop if found else 0)
                 file.compare(manifest.tensors.sha256)
     except CheckpointError as error:
@@ -40,7 +40,7 @@ def problem(path: Path) -> str | None:
     return None
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_checkpoint(path: Path) -> dict[str, Any]:
     """Read a state whose every byte is as it was written.
 
     The bytes that become tensors are those that were hashed: no one can change them in between.
@@ -51,7 +51,7 @@ def read(path: Path) -> dict[str, Any]:
         with _tensor_file(folder, manifest.tensors) as (file, found):
             tensors = {entry.name: _filled(entry, file) for entry in found}
             file.compare(manifest.tensors.sha256)
-    return decode(tensors, plain)
+    return decode_state(tensors, plain)
 
 
 def described(path: Path) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def described(path: Path) -> dict[str, Any]:
         manifest = _manifest(path, folder)
         plain = _plain(folder, manifest.plain)
         with _tensor_file(folder, manifest.tensors) as (_, found):
-            return decode({entry.name: _NOTHING for entry in found}, plain)
+            return decode_state({entry.name: _NOTHING for entry in found}, plain)
 
 
 def looks_whole(path: Path) -> bool:

@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from counterpoint.pulse import beat
-from counterpoint.training.checkpoints.errors import CheckpointError
+from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 from counterpoint.training.checkpoints.hashed import CHUNK
 from counterpoint.training.checkpoints.manifest import Stored
-from counterpoint.training.checkpoints.naming import hidden
+from counterpoint.training.checkpoints.step_names import hidden
 
 FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 

@@ -1,0 +1,1 @@
+"""How images lie in a folder: one file per layout."""

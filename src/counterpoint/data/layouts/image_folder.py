@@ -1,0 +1,70 @@
+"""A folder of image files."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from counterpoint.data.files import Files
+from counterpoint.data.formats import SUFFIXES
+from counterpoint.data.identity import Identity, content_of, sampled_places
+from counterpoint.data.index import Index
+from counterpoint.data.indexing import index_of
+from counterpoint.data.pictures import FilePicture, open_picture, read_file
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Folder:
+    """The files of a folder, by its index."""
+
+    root: Path
+    index: Index
+    words: tuple[str, str] = ("image files", "folders")
+
+    def __len__(self) -> int:
+        return len(self.index.files)
+
+    def path(self, place: int) -> Path:
+        return self.root / os.fsdecode(self.index.files[place])
+
+    def content(self, place: int) -> bytes:
+        return read_file(self.path(place))
+
+    def picture(self, place: int) -> FilePicture:
+        return open_picture(self.content(place), str(self.path(place)))
+
+    @property
+    def unopened(self) -> dict[str, int]:
+        return self.index.unopened
+
+    def identity(self) -> Identity:
+        digest = hashlib.blake2b(digest_size=32)
+        for part in (self.index.files.data, self.index.files.ends, self.index.sizes):
+            digest.update(part.numpy().data)
+        some = (self.path(place) for place in sampled_places(len(self)))
+        return Identity(digest.digest(), content_of(some))
+
+
+def image_files(folder: str | Path) -> Files:
+    """Find the image files of a folder and those below it, in the order of their names.
+
+    Where they lie in two or more subfolders, the subfolder is the label. The list is kept
+    between runs and made anew when a file is added, removed or renamed; a file whose content
+    is changed in place is not noticed (`index_of` says why).
+    """
+    folder = Path(folder)
+    index = index_of(folder)
+    if "" in index.unreadable:
+        raise ValueError(f"data: the folder {folder} may not be read; needs permission to list it")
+    if not len(index.files):
+        hidden = "; hidden files and folders were left out" if _hidden(folder) else ""
+        raise FileNotFoundError(f"data: no {', '.join(SUFFIXES)} files in {folder}{hidden}")
+    every = torch.arange(len(index.files))
+    name = folder.resolve().name
+    return Files(name, Folder(folder, index), every, index.labels, index.classes)
+
+
+def _hidden(folder: Path) -> bool:
+    return any(entry.name.startswith(".") for entry in folder.iterdir())

@@ -1,0 +1,53 @@
+"""Folders named for splits, as ImageNet has them: train/CLASS/*.JPEG and val/CLASS/*.JPEG."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from counterpoint.data.files import Files
+from counterpoint.data.layouts.image_folder import image_files
+from counterpoint.data.source import Splits
+from counterpoint.data.splitting import arranged
+
+VALIDATION = ("val", "validation", "valid")
+TEST = ("test",)
+
+
+def has_split_folders(place: Path) -> bool:
+    """See whether a folder is split: a class alone may well be called train."""
+    others = (place / name for name in (*VALIDATION, *TEST))
+    return (place / "train").is_dir() and any(other.is_dir() for other in others)
+
+
+def imagenet(place: str | Path) -> Splits:
+    """Open ImageNet, or a folder like it, and split it as section 4 says.
+
+    "We make our own 50,000 image validation set from the training set and use the official
+    validation set as the test set." The paper does not say which 50,000: they are held out of
+    no order, the same for everyone; of a smaller set a tenth. A `val` folder without class
+    folders has no labels: it cannot be scored. Where `val` and `test` both have labels, they
+    are what they are called.
+    """
+    place = Path(place)
+    train = replace(image_files(place / "train"), name=place.resolve().name)
+    validation, test = (_beside(place, names, train) for names in (VALIDATION, TEST))
+    return arranged(train, validation, test)
+
+
+def _beside(place: Path, names: tuple[str, ...], train: Files) -> Files | None:
+    """Open one of the other folders, its labels numbered as those of the training images."""
+    folder = next((place / name for name in names if (place / name).is_dir()), None)
+    if folder is None:
+        return None
+    found = image_files(folder)
+    if found.classes is None or found.labels is None or train.classes is None:
+        return replace(found, labels=None, classes=None)
+    number = {name: n for n, name in enumerate(train.classes)}
+    if strange := sorted(set(found.classes) - number.keys()):
+        raise ValueError(
+            f"data: {folder} has the class {strange[0]}, which {place / 'train'} has not; "
+            "needs the same class folders in both"
+        )
+    labels = torch.tensor([number[name] for name in found.classes])[found.labels]
+    return replace(found, labels=labels, classes=train.classes)

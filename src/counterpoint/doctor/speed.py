@@ -1,0 +1,78 @@
+"""A few steps of training, to know how long many will take."""
+
+import os
+import time
+from dataclasses import dataclass
+
+import torch
+
+from counterpoint.data import Batches, Files, Source
+from counterpoint.data.batches import Batch
+from counterpoint.evaluation.placing import best_device
+from counterpoint.framework import Draw, Model, contrast, twins
+from counterpoint.framework.settings import Training
+from counterpoint.training.memory import memory_parts
+from counterpoint.training.optimisers import optimiser
+
+SECONDS = 1.0  # of trying, but two steps at least; the first step comes on top
+MOST_STEPS = 20
+FEW, SIDE = 64, 20  # images in a step for views of 20 pixels: 0.9 of the speed of 256, on a CPU
+LEAST = 16  # of larger views: at 40 pixels as fast as 64, on a CPU
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast it went."""
+
+    images_per_second: float
+    steps: int
+    batch: int
+
+    @property
+    def words(self) -> str:
+        return (
+            f"{self.images_per_second:.0f} images/s, measured now: "
+            f"{self.steps} steps of {self.batch}"
+        )
+
+
+def measure_speed(model: Model, source: Source | Files, training: Training) -> Speed:
+    """Train for a few seconds on the images; the first step warms up and does not count.
+
+    The machine may be faster with larger batches, and slower when others use it.
+    """
+    device = best_device()
+    model = model.to(device)
+    chosen = optimiser(model, training)
+    larger = (model.views.shapes[0][-1] / SIDE) ** 2
+    batch = min(training.batch, max(LEAST, int(FEW / larger)))
+    workers = len(os.sched_getaffinity(0)) if isinstance(source, Files) else 0
+    batches = Batches(source, batch=batch, seed=0, cut=model.views.cut, workers=min(8, workers))
+    ends: list[float] = []
+    for given in batches:
+        _step(model, given, chosen, device)
+        ends.append(time.monotonic())
+        if len(ends) > MOST_STEPS or (len(ends) > 2 and ends[-1] - ends[0] > SECONDS):
+            break
+    return Speed((len(ends) - 1) * batch / (ends[-1] - ends[0]), len(ends) - 1, batch)
+
+
+def _step(model: Model, given: Batch, chosen: torch.optim.Optimizer, device: torch.device) -> None:
+    index, views = given.index.to(device), model.views
+    draw = Draw(0, 0, index)
+    if isinstance(given.images, tuple):
+        seen = views.finish(tuple(cut.to(device) for cut in given.images), draw)
+    else:
+        seen = views(given.images.to(device), draw)
+    loss = contrast(model, seen, index)
+    chosen.zero_grad()
+    loss.backward()
+    chosen.step()
+    for twin in twins(model):
+        twin.step()
+    float(loss.detach())  # wait for the device
+
+
+def memory_of(model: Model, training: Training) -> int:
+    """Estimate the bytes of weights, their gradients and states, and the activations."""
+    return sum(memory_parts(model, training, ranks=1))

@@ -1,0 +1,93 @@
+"""The learning rate of a method, chosen by the loss on held-out images."""
+
+import copy
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from counterpoint.data import Batches, Files, Source, Splits
+from counterpoint.framework import Method, Model, contrast
+from counterpoint.framework.settings import Training
+from counterpoint.parts.extraction import Bank
+from counterpoint.pretraining import pretrain
+from counterpoint.study.step_cost import first_views
+
+SHARE = 0.1  # of the trial's steps, for each rate; ours: the paper does not say
+MOST = 20  # batches of held-out images
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The rate with the lowest loss, the loss of each, and the steps that they took."""
+
+    lr: float
+    losses: tuple[float, ...]
+    steps: int
+
+
+def choose_rate(
+    method: Method,
+    splits: Splits,
+    training: Training,
+    rates: tuple[float, ...],
+    *,
+    steps: int,
+    folder: Path,
+) -> Choice:
+    """Train shortly at each rate and keep the one whose loss on held-out images is lowest.
+
+    The paper searches a grid too, by the loss on the training images (section 4); we hold the
+    images out, so that a rate does not win by memory. Ties go to the first.
+    """
+    short = max(1, round(SHARE * steps))
+    losses = []
+    for number, rate in enumerate(rates):
+        place = folder / f"rate-{number}"
+        tried = replace(training, lr=rate)
+        run = pretrain(
+            method,
+            splits,
+            out=place,
+            training=tried,
+            steps=short,
+            resume="auto",
+            health=False,
+        )
+        _refuse(run.model, method)
+        losses.append(held_out_loss(run.model, splits.validation, tried))
+        shutil.rmtree(place / "checkpoints", ignore_errors=True)  # its weights are in the run
+    best = min(range(len(rates)), key=lambda place: losses[place])
+    return Choice(rates[best], tuple(losses), short * len(rates))
+
+
+@torch.no_grad()
+def held_out_loss(model: Model, source: Source | Files, training: Training) -> float:
+    """Give the mean contrastive loss of a copy of a model, in training mode, on its own views.
+
+    A loss that is not a number is infinite: such a rate never wins.
+    """
+    copied = copy.deepcopy(model).train()
+    batch = min(training.batch, len(source))
+    losses = []
+    for given in Batches(source, batch=batch, seed=training.seed, cut=model.views.cut):
+        losses.append(contrast(copied, first_views(copied, given, training.seed), given.index))
+        if len(losses) == MOST:
+            break
+    mean = float(torch.stack(losses).double().mean())
+    return mean if mean == mean else float("inf")
+
+
+def _refuse(model: Model, method: Method) -> None:
+    """Refuse losses that say nothing about held-out images."""
+    if not model.loss.needs_negatives:
+        raise ValueError(
+            "study: a loss without negatives is lowest when all vectors are one, so it cannot "
+            "choose a learning rate; give one by training=(('lr', ...),) and leave rates empty"
+        )
+    if isinstance(method.extraction, Bank):
+        raise ValueError(
+            "study: a bank remembers training images only, so its loss on others means nothing; "
+            "give a learning rate by training=(('lr', ...),) and leave rates empty"
+        )

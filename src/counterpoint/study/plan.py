@@ -1,0 +1,89 @@
+"""What a study will take, without running it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from counterpoint.data import image_shape
+from counterpoint.framework.settings import Training
+from counterpoint.study.budget import Seconds, StepCost
+from counterpoint.study.composing import composed, opened, training_for
+from counterpoint.study.learning_rate import SHARE
+from counterpoint.study.step_cost import step_flops
+from counterpoint.study.trial import Trial
+from counterpoint.training.memory import activation_numbers
+
+SIDE = 32  # of images that are not here to be looked at: CIFAR-10's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """One trial before it runs."""
+
+    trial: Trial
+    steps: int
+    flops: float
+    """Of training, the choice of a rate included; evaluation comes on top."""
+    seconds: float
+    gigabytes: float
+    """Weights, gradients, states and activations of a step."""
+
+
+def plan_trials(trials: Sequence[Trial], *, speed: float) -> list[Planned]:
+    """Plan trials on a machine that does `speed` operations a second; data is not needed."""
+    return [_planned(trial, speed) for trial in trials]
+
+
+def _planned(trial: Trial, speed: float) -> Planned:
+    image, training = _image(trial), training_for(trial)
+    method = composed(trial, size=image[-1])
+    with torch.device("meta"):
+        model = method.build(image=image)
+    if trial.kind == "random":
+        return Planned(trial=trial, steps=0, flops=0.0, seconds=0.0, gigabytes=0.0)
+    # A classifier's few classes cost less than the comparisons of a method.
+    flops = step_flops(method, image, training.batch)
+    steps = trial.budget.steps(StepCost(training.batch, flops, flops / speed))
+    all_steps = steps + len(trial.rates) * max(1, round(SHARE * steps))
+    timed = isinstance(trial.budget, Seconds)
+    return Planned(
+        trial=trial,
+        steps=steps,
+        flops=all_steps * flops,
+        seconds=trial.budget.n * all_steps / steps if timed else all_steps * flops / speed,
+        gigabytes=_memory(model, training) / 1e9,
+    )
+
+
+def _image(trial: Trial) -> tuple[int, ...]:
+    try:
+        return image_shape(opened(trial).train, size=trial.size)
+    except (FileNotFoundError, ValueError):
+        side = trial.size or SIDE
+        return (3, side, side)
+
+
+def _memory(model: nn.Module, training: Training) -> float:
+    weights = sum(p.numel() for p in model.parameters()) * 4
+    views = len(model.views.shapes) * training.batch  # type: ignore[union-attr, arg-type]
+    return weights * (2 + training.states) + views * activation_numbers(model) * 4.0  # type: ignore[arg-type]
+
+
+def machine_speed(*, seconds: float = 1.0) -> float:
+    """Measure operations a second of this machine on convolutions, forward and backward."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    layer = nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU(), nn.Conv2d(64, 64, 1))
+    layer, images = layer.to(device), torch.randn(32, 64, 16, 16, device=device)
+    with FlopCounterMode(display=False) as counter:
+        layer(images).sum().backward()
+    count, started = 0, time.perf_counter()
+    while time.perf_counter() - started < seconds:
+        layer(images).sum().backward()
+        count += 1
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return float(counter.get_total_flops()) * count / (time.perf_counter() - started)

@@ -1,0 +1,41 @@
+"""A plan, shown."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.table import Table
+
+from counterpoint.report.words import duration, four_digits
+from counterpoint.study.plan import Planned
+
+
+def plan_table(planned: Sequence[Planned], *, speed: float, price: float | None) -> Table:
+    """Show a line for each cell, all its seeds together, and the sum."""
+    words = f"{len(planned)} trials at {speed / 1e12:.3g} x 10^12 operations a second"
+    shown = Table(
+        "row",
+        "column",
+        "seeds",
+        "steps",
+        "10^15 operations",
+        "time",
+        "GB",
+        title=words,
+        title_justify="left",
+    )
+    if price is not None:
+        shown.add_column("price")
+    for (row, column), group in groupby(planned, key=lambda p: (p.trial.row, p.trial.column)):
+        cell = list(group)
+        steps = four_digits(cell[0].steps)
+        shown.add_row(row, column, str(len(cell)), steps, *_sums(cell, price))
+    shown.add_section()
+    shown.add_row("all", "", str(len(planned)), "", *_sums(planned, price))
+    return shown
+
+
+def _sums(planned: Sequence[Planned], price: float | None) -> list[str]:
+    seconds = sum(p.seconds for p in planned)
+    memory = max(p.gigabytes for p in planned)
+    found = [four_digits(sum(p.flops for p in planned) / 1e15), duration(seconds), f"{memory:.1f}"]
+    return found if price is None else [*found, four_digits(seconds / 3600 * price)]

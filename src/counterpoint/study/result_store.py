@@ -1,0 +1,118 @@
+"""Where results are kept: one folder per trial, on any path that fsspec knows."""
+
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fsspec  # type: ignore[import-untyped]
+
+from counterpoint.study.outcome import Outcome, fingerprint_in
+from counterpoint.study.trial import Trial
+
+FILE, PLAN = "outcome.json", "study.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultStore:
+    """A folder of results: ./results, /shared/results, s3://bucket/results, memory://results."""
+
+    root: str
+
+    def find(self, trial: Trial) -> Outcome | None:
+        """Read what a trial found, if it was done; one that failed may be tried again."""
+        system, place = self._at(trial.key)
+        if not system.exists(f"{place}/{FILE}"):
+            return None
+        text = system.cat_file(f"{place}/{FILE}").decode()
+        if fingerprint_in(text) != trial.fingerprint:
+            return None
+        found = Outcome.from_json(text)
+        return found if found.state == "done" else None
+
+    def keep(self, outcome: Outcome) -> None:
+        """Write an outcome; it is whole or not there."""
+        system, place = self._at(outcome.trial.key)
+        system.makedirs(place, exist_ok=True)
+        written = outcome.to_json().encode()
+        if not self.local:  # an object appears when all of it has arrived
+            system.pipe_file(f"{place}/{FILE}", written)
+            return
+        handle, new = tempfile.mkstemp(dir=place, prefix=FILE)
+        with os.fdopen(handle, "wb") as file:
+            file.write(written)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(new).replace(Path(place) / FILE)
+
+    def plan(self, trials: Sequence[Trial]) -> None:
+        """Write down which trials a study has, in their order."""
+        system, place = self._at(PLAN)
+        listed = [{"fingerprint": t.fingerprint, "trial": json.loads(t.to_json())} for t in trials]
+        system.makedirs(place.rpartition("/")[0], exist_ok=True)
+        system.pipe_file(place, (json.dumps(listed, indent=1) + "\n").encode())
+
+    def planned(self) -> list[tuple[str, Trial]]:
+        """Read the trials of the study that was last run here, by fingerprint."""
+        system, place = self._at(PLAN)
+        if not system.exists(place):
+            return []
+        listed = json.loads(system.cat_file(place).decode())
+        return [(one["fingerprint"], Trial.from_json(json.dumps(one["trial"]))) for one in listed]
+
+    def every(self) -> list[Outcome]:
+        """Read all outcomes in the order of their names."""
+        system, place = self._at("")
+        files = sorted(system.glob(f"{place.rstrip('/')}/*/{FILE}"))
+        return [Outcome.from_json(system.cat_file(file).decode()) for file in files]
+
+    @property
+    def local(self) -> bool:
+        """Whether the folder is one of this machine, or mounted like one."""
+        return "file" in _protocols(self._at("")[0])
+
+    def workplace(self, trial: Trial) -> Path:
+        """Give the folder that a trial works in.
+
+        In a local or mounted folder the checkpoints lie beside the results, and any machine that
+        sees them goes on from there; else in the scratch folder of the machine.
+        """
+        if self.local:
+            return Path(self._at(trial.key)[1])
+        return scratch() / hashlib.sha256(self.root.encode()).hexdigest()[:16] / trial.key
+
+    def _at(self, key: str) -> tuple[Any, str]:
+        system, place = fsspec.core.url_to_fs(self.root)
+        return system, f"{place.rstrip('/')}/{key}"
+
+
+def _protocols(system: Any) -> tuple[str, ...]:
+    kinds = system.protocol
+    return (kinds,) if isinstance(kinds, str) else tuple(kinds)
+
+
+def scratch() -> Path:
+    """Give a folder of this machine that only this user can enter.
+
+    It has the same name each time, so that a trial which comes back goes on; so it is looked at
+    before it is used: somebody else may have made it.
+    """
+    asked = os.environ.get("COUNTERPOINT_SCRATCH")
+    if asked:
+        return Path(asked)
+    place = Path(tempfile.gettempdir()) / f"counterpoint-study-{os.getuid()}"
+    with suppress(FileExistsError):
+        place.mkdir(mode=0o700)
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise ValueError(
+            f"study: {place} is not a folder that only you can enter; remove it, or set "
+            "COUNTERPOINT_SCRATCH to one that is"
+        )
+    return place

@@ -1,0 +1,51 @@
+"""A trial that fails is tried again, and is then recorded as failed; the others go on."""
+
+from collections.abc import Callable
+
+from counterpoint.study.outcome import Outcome
+from counterpoint.study.result_store import ResultStore
+from counterpoint.study.runners.events import Event, Tell
+from counterpoint.study.trial import Trial
+
+LENGTH = 4000  # characters of an error that are kept: its end says most
+
+
+class TrialFailed(RuntimeError):  # noqa: N818 (it is what happened, and no mistake of ours)
+    """A trial whose process ended without an outcome; the message is the end of its log."""
+
+
+def attempt(
+    trial: Trial, store: ResultStore, run: Callable[[], Outcome], *, retries: int, tell: Tell
+) -> Outcome:
+    """Run a trial up to 1 + `retries` times."""
+    for left in range(retries, -1, -1):
+        tell(Event(trial, "running"))
+        try:
+            outcome = run()
+        except Exception as error:  # noqa: BLE001 (whatever a trial raises, the others go on)
+            if left:
+                tell(Event(trial, "again", error_words(error)))
+                continue
+            return failed(trial, store, error_words(error), tell)
+        tell(Event(trial, "done", outcome=outcome))
+        return outcome
+    raise AssertionError("unreachable: the last attempt returns")
+
+
+def failed(trial: Trial, store: ResultStore, why: str, tell: Tell) -> Outcome:
+    """Record that a trial failed; a later start tries it again."""
+    outcome = Outcome(trial=trial, fingerprint=trial.fingerprint, state="failed", error=why)
+    store.keep(outcome)
+    tell(Event(trial, "failed", why, outcome))
+    return outcome
+
+
+def error_words(error: BaseException) -> str:
+    """Say an error in words; of a long one its end.
+
+    >>> error_words(ValueError("study: no"))
+    'ValueError: study: no'
+    """
+    if isinstance(error, TrialFailed):
+        return str(error)[-LENGTH:]
+    return f"{type(error).__name__}: {error}"[-LENGTH:]

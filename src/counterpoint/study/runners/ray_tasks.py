@@ -1,0 +1,164 @@
+"""Trials as tasks of a Ray cluster: as many at once as it has room for."""
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, chdir
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from counterpoint.study.outcome import Outcome
+from counterpoint.study.result_store import ResultStore
+from counterpoint.study.run_trial import run_trial
+from counterpoint.study.runners.attempts import TrialFailed, error_words, failed
+from counterpoint.study.runners.events import Event, Tell, nobody
+from counterpoint.study.runners.local import not_done
+from counterpoint.study.trial import PACKAGE, Trial
+
+AHEAD = 2  # tasks in flight for each that has room: enough that no machine waits for us
+TICK = 1.0  # seconds between two looks
+
+
+@dataclass
+class _Waiting:
+    """A trial, the failures it may still have, and the deaths it may still meet."""
+
+    trial: Trial
+    retries: int
+    deaths: int
+
+
+def run_ray(
+    trials: Sequence[Trial],
+    store: ResultStore,
+    *,
+    cpus: int = 1,
+    gpus: float = 0.0,
+    retries: int = 2,
+    deaths: int = 10,
+    address: str | None = None,
+    tell: Tell = nobody,
+) -> Iterator[Outcome]:
+    """Run trials on a Ray cluster; outcomes come as they are ready.
+
+    Each task has `cpus` cores, which are its threads, and `gpus`, of which there may be parts. A
+    trial that raises is tried `retries` times more. One whose process or node died is given to
+    another node up to `deaths` times, for machines that may be taken away at any time, and goes on
+    from its checkpoint when the results are on a disk that both see.
+    Only so many tasks are handed over as the cluster has room for, so that a thousand trials cost
+    Ray no more than ten.
+
+    `address` is that of a cluster; none joins the one around this process, or starts one here.
+    """
+    ray = _ray()
+    if not ray.is_initialized():
+        # Ray puts our current folder first on the path of every worker: a torch.py in it would
+        # be run there. The folder of everybody has none.
+        with chdir("/"):
+            ray.init(address=address or os.environ.get("RAY_ADDRESS"), log_to_driver=False)
+    task = ray.remote(_run).options(
+        num_cpus=cpus, num_gpus=gpus, max_retries=0, runtime_env=_threads(cpus)
+    )
+    waiting = deque(_Waiting(trial, retries, deaths) for trial in not_done(trials, store, tell))
+    flying: dict[Any, _Waiting] = {}
+    here = str(Path.cwd())
+    while waiting or flying:
+        while waiting and len(flying) < AHEAD * _room(ray, cpus, gpus):
+            one = waiting.popleft()
+            flying[task.remote(*_luggage(one.trial), store.root, cpus, here)] = one
+            tell(Event(one.trial, "running"))
+        ready, _ = ray.wait(list(flying), num_returns=1, timeout=TICK)
+        for reference in ready:
+            one = flying.pop(reference)
+            outcome = _landed(ray, reference, one, waiting, store, tell)
+            if outcome is not None:
+                yield outcome
+
+
+def _landed(
+    ray: Any,
+    reference: Any,
+    one: _Waiting,
+    waiting: deque[_Waiting],
+    store: ResultStore,
+    tell: Tell,
+) -> Outcome | None:
+    """Take what a task gave, or put its trial back in the queue."""
+    try:
+        outcome = Outcome.from_json(ray.get(reference))
+    except ray.exceptions.RayTaskError as error:  # the trial raised
+        one, left = replace(one, retries=one.retries - 1), one.retries
+        why = error_words(error.cause)
+    except ray.exceptions.RayError as error:  # its process or its node is gone
+        one, left = replace(one, deaths=one.deaths - 1), one.deaths
+        why = str(error).partition("\n")[0]
+    else:
+        outcome = replace(outcome, trial=one.trial)
+        tell(Event(one.trial, "done", outcome=outcome))
+        return outcome
+    if left > 0:
+        waiting.append(one)
+        tell(Event(one.trial, "again", why))
+        return None
+    return failed(one.trial, store, why, tell)
+
+
+def _run(trial_text: str, parts: str | None, root: str, cpus: int, here: str) -> str:
+    """Run one trial where Ray put it; give its outcome as JSON.
+
+    `here` is the folder in which the study was begun: a relative path means the same there.
+    """
+    if Path(here).is_dir():
+        os.chdir(here)
+    trial = Trial.from_json(trial_text)
+    with ExitStack() as stack:
+        if parts is not None:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="counterpoint-parts-")))
+            file = folder / Path(trial.parts or "parts.py").name
+            file.write_text(parts)
+            trial = replace(trial, parts=str(file))
+        try:
+            return run_trial(trial, ResultStore(root), cpus=cpus).to_json()
+        except Exception as error:  # noqa: BLE001 (it is raised again, in words)
+            # Only words cross between machines: an error of a user's own class cannot be read
+            # there.
+            raise TrialFailed(error_words(error)) from None
+
+
+def _luggage(trial: Trial) -> tuple[str, str | None]:
+    """Write a trial, and the text of its file of parts if other machines do not have that."""
+    file = trial.parts_file
+    if file is None or file.is_relative_to(PACKAGE):
+        return trial.to_json(), None
+    return trial.to_json(), file.read_text()
+
+
+def _room(ray: Any, cpus: int, gpus: float) -> int:
+    """Count the tasks that the nodes which live now can hold at once; one at least."""
+    room = 0
+    for node in ray.nodes():
+        if node["Alive"]:
+            has = node["Resources"]
+            slots = [int(has.get("CPU", 0) // cpus)]
+            if gpus:
+                slots.append(int(has.get("GPU", 0) / gpus))
+            room += min(slots)
+    return max(1, room)
+
+
+def _threads(cpus: int) -> dict[str, Any]:
+    """Give a task as many threads as it has cores: sums come out the same wherever it runs."""
+    return {"env_vars": {"OMP_NUM_THREADS": str(cpus), "PYTHONSAFEPATH": "1"}}
+
+
+def _ray() -> Any:
+    """Import Ray, which is an extra."""
+    try:
+        import ray
+    except ImportError as error:
+        raise ValueError(
+            "study: Ray is not installed; pip install 'counterpoint[ray]', or --runner local"
+        ) from error
+    return ray

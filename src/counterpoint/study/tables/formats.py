@@ -1,0 +1,111 @@
+"""Tables as Markdown, LaTeX and CSV."""
+
+import csv
+import io
+from typing import Literal
+
+from counterpoint.study.tables.outcome_table import Cell, Table
+
+Costs = Literal["none", "flops", "seconds"]
+HEAD = ("row", "column", "seeds", "mean", "spread", "p", "best", "images", "flops")
+
+
+def markdown(table: Table, *, cost: Costs = "flops") -> str:
+    """Write percent, mean and spread; bold is best, a star is behind it by more than chance."""
+    head = f"| | {' | '.join(table.columns)} |\n|---|{'---|' * len(table.columns)}\n"
+    rows = [
+        f"| {row} | {' | '.join(_markdown(table.cell(row, c), cost) for c in table.columns)} |"
+        for row in table.rows
+    ]
+    return head + "\n".join(rows) + f"\n\n{note(table, cost)}\n"
+
+
+def latex(table: Table, *, cost: Costs = "none") -> str:
+    """Write a tabular for the booktabs package."""
+    lines = [
+        rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+        r"\toprule",
+        " & ".join(["", *map(_escaped, table.columns)]) + r" \\",
+        r"\midrule",
+    ]
+    for row in table.rows:
+        cells = [_latex(table.cell(row, column), cost) for column in table.columns]
+        lines.append(" & ".join([_escaped(row), *cells]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def as_csv(table: Table) -> str:
+    """Write one line for each cell that was run, with all digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEAD)
+    for (row, column), cell in sorted(table.cells.items(), key=lambda item: _place(table, item[0])):
+        values = (len(cell.values), cell.mean, cell.spread, cell.p, int(cell.best))
+        writer.writerow((row, column, *values, cell.images, cell.flops))
+    return text.getvalue()
+
+
+def note(table: Table, cost: Costs) -> str:
+    """Say how the table is to be read."""
+    counts = sorted({len(cell.values) for cell in table.cells.values()})
+    repeated = " or ".join(map(str, counts)) or "no"
+    words = [
+        f"Test accuracy of the {table.figure} probe in percent, mean ± standard deviation over "
+        f"{repeated} seed{'s' * (counts != [1])}.",
+        f"Bold: the best of its {table.compare}. *: behind the best, p < 0.05 by a bootstrap.",
+    ]
+    if cost == "flops":
+        words.append("In brackets: floating-point operations of training, all seeds, in 10^12.")
+    if cost == "seconds":
+        words.append("In brackets: minutes, all seeds, as measured where it ran.")
+    if table.failed:
+        words.append(f"{table.failed} trials failed and are left out.")
+    return " ".join(words)
+
+
+def cell_cost(cell: Cell, cost: Costs) -> str:
+    """Write what a cell took.
+
+    >>> cell_cost(Cell(values=(0.5,), flops=2.5e12, images=10, seconds=90.0), "flops")
+    '2.5'
+    """
+    if cost == "none":
+        return ""
+    if cost == "seconds":
+        return f"{cell.seconds / 60:.1f}"
+    figure = cell.flops / 1e12
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
+
+
+def _markdown(cell: Cell | None, cost: Costs) -> str:
+    if cell is None:
+        return ""
+    spread = "" if cell.spread is None else f" ± {100 * cell.spread:.1f}"
+    mean = f"**{100 * cell.mean:.1f}**" if cell.best else f"{100 * cell.mean:.1f}"
+    took = f" [{cell_cost(cell, cost)}]" if cost != "none" else ""
+    return f"{mean}{spread}{'*' * cell.behind}{took}"
+
+
+def _latex(cell: Cell | None, cost: Costs) -> str:
+    if cell is None:
+        return ""
+    spread = "" if cell.spread is None else rf" $\pm$ {100 * cell.spread:.1f}"
+    mean = f"{100 * cell.mean:.1f}"
+    mean = rf"\textbf{{{mean}}}" if cell.best else mean
+    took = f" [{cell_cost(cell, cost)}]" if cost != "none" else ""
+    return f"{mean}{spread}{'$^*$' * cell.behind}{took}"
+
+
+def _escaped(text: str) -> str:
+    r"""Keep LaTeX from reading names.
+
+    >>> _escaped("resnext50_32x4d & 5 %")
+    'resnext50\\_32x4d \\& 5 \\%'
+    """
+    for sign in "&%$#_{}":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _place(table: Table, at: tuple[str, str]) -> tuple[int, int]:
+    return table.rows.index(at[0]), table.columns.index(at[1])

@@ -1,0 +1,158 @@
+"""Outcomes as a table: rows, columns, mean and spread over seeds, what differs, what it took."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+
+from counterpoint.evaluation.scores import from_bitmap
+from counterpoint.study.outcome import Outcome
+from counterpoint.study.tables.significance import over_seeds, paired
+from counterpoint.study.trial import Trial
+
+LEVEL = 0.05
+Compare = Literal["column", "row"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One method in one place, over its seeds."""
+
+    values: tuple[float, ...]
+    """One for each seed, in the order of the seeds."""
+    flops: float
+    """Of training all seeds, the choice of a rate included."""
+    images: int
+    seconds: float
+    p: float | None = None
+    """Against the best cell it is compared with: the chance of such a difference by luck alone."""
+    best: bool = False
+
+    @property
+    def mean(self) -> float:
+        return statistics.fmean(self.values)
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation over the seeds; None for one."""
+        return statistics.stdev(self.values) if len(self.values) > 1 else None
+
+    @property
+    def behind(self) -> bool:
+        """Whether the best is better by more than chance."""
+        return self.p is not None and self.p < LEVEL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Cells by row and column; what was not run, or failed, has none."""
+
+    figure: str
+    compare: Compare
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: dict[tuple[str, str], Cell]
+    failed: int = 0
+
+    def cell(self, row: str, column: str) -> Cell | None:
+        return self.cells.get((row, column))
+
+
+def outcomes_in_order(
+    outcomes: Iterable[Outcome], planned: Sequence[tuple[str, Trial]]
+) -> list[Outcome]:
+    """Put outcomes where a study wants them: by fingerprint, one perhaps in several places."""
+    found = {outcome.fingerprint: outcome for outcome in outcomes}
+    return [replace(found[f], trial=trial) for f, trial in planned if f in found]
+
+
+def require_figure(trials: Iterable[Trial], figure: str) -> None:
+    """Refuse a figure that a study will not have, before its first trial has run."""
+    for trial in trials:
+        there = [name for probe in trial.probes for name in (probe, f"{probe} validation")]
+        if figure not in (*there, "lr"):
+            known = ", ".join(trial.probes)
+            raise ValueError(
+                f"study: {trial.key} will have no figure {figure!r}; it has {known}: "
+                f"--figure {trial.probes[0] if trial.probes else 'NAME'}"
+            )
+
+
+def tabulate(
+    outcomes: Iterable[Outcome],
+    *,
+    planned: Sequence[tuple[str, Trial]] = (),
+    figure: str = "linear",
+    compare: Compare = "column",
+) -> Table:
+    """Make the table of one figure; cells of a column (or row) are compared with its best.
+
+    Two cells on the same test images are compared image by image, others by their seeds.
+    `planned` are a study's trials by fingerprint: they give the order of rows and columns, and
+    those that were not run leave their cells empty.
+    """
+    every = outcomes_in_order(outcomes, planned) if planned else list(outcomes)
+    done = [o for o in every if o.state == "done"]
+    missing = [o for o in done if figure not in o.figures]
+    if missing:
+        there = ", ".join(k for k in missing[0].figures)
+        raise ValueError(f"study: no figure {figure!r} in {missing[0].trial.key}; it has {there}")
+    trials = [trial for _, trial in planned] or [outcome.trial for outcome in every]
+    grouped: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in sorted(done, key=lambda o: (o.trial.seed, o.fingerprint)):
+        grouped.setdefault((outcome.trial.row, outcome.trial.column), []).append(outcome)
+    cells = {place: _cell(found, figure) for place, found in grouped.items()}
+    return Table(
+        figure=figure,
+        compare=compare,
+        rows=_once(trial.row for trial in trials),
+        columns=_once(trial.column for trial in trials),
+        cells=_compared(cells, grouped, figure, compare),
+        failed=len(every) - len(done),
+    )
+
+
+def _cell(outcomes: Sequence[Outcome], figure: str) -> Cell:
+    return Cell(
+        values=tuple(o.figures[figure] for o in outcomes),
+        flops=sum(o.cost.flops for o in outcomes),
+        images=sum(o.cost.images for o in outcomes),
+        seconds=sum(o.cost.seconds for o in outcomes),
+    )
+
+
+def _compared(
+    cells: dict[tuple[str, str], Cell],
+    grouped: dict[tuple[str, str], list[Outcome]],
+    figure: str,
+    compare: Compare,
+) -> dict[tuple[str, str], Cell]:
+    """Find the best of every group, and how surely the others are behind it."""
+    side = 1 if compare == "column" else 0
+    found = {}
+    for place, cell in cells.items():
+        group = [other for other in cells if other[side] == place[side]]
+        best = max(group, key=lambda other: cells[other].mean)
+        if place == best:
+            found[place] = replace(cell, best=len(group) > 1)
+        else:
+            found[place] = replace(cell, p=_chance(grouped[place], grouped[best], figure))
+    return found
+
+
+def _chance(one: Sequence[Outcome], best: Sequence[Outcome], figure: str) -> float | None:
+    both = [*one, *best]
+    same = {(o.tested, o.data) for o in both}
+    if len(same) == 1 and all(figure in o.right for o in both):
+        shares = [
+            torch.stack([from_bitmap(o.right[figure], count=o.tested).double() for o in some])
+            for some in (one, best)
+        ]
+        return paired(*shares)
+    return over_seeds(*([o.figures[figure] for o in some] for some in (one, best)))
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,1 @@
+"""Lightning callbacks: what watches over a run while it trains."""

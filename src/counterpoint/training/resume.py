@@ -1,0 +1,102 @@
+"""Where a run begins: anew, or from the newest checkpoint that is whole."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from counterpoint.data import fingerprint_difference
+from counterpoint.framework.settings import upgraded
+from counterpoint.spelling import did_you_mean
+from counterpoint.training.checkpoints.folder import Checkpoints
+
+FOLDER = "checkpoints"
+WORDS = ("auto", "never")
+
+
+def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | None:
+    """Choose the checkpoint that a run goes on from; None to begin.
+
+    `resume` is "never", "auto" for the newest one that is whole, or a checkpoint's folder. A
+    checkpoint of another method, data set or recipe is refused, by its small files alone: the
+    tensors are read and hashed once, when they are loaded (`SafeCheckpointIO`), which is when the
+    newest one is chosen for all ranks.
+    """
+    checkpoints = Checkpoints(folder / FOLDER)
+    if resume == "never":
+        found = max((folder / FOLDER).glob("step-*"), default=None)
+        if found is not None:
+            raise ValueError(
+                f"resume: {folder} already holds a run, at {found.name}; --resume auto goes on "
+                "with it, another --out begins a new one"
+            )
+        return None
+    if resume != "auto" and not Path(resume).is_dir():
+        near = did_you_mean(resume, WORDS) or "needs auto, never or a checkpoint's folder"
+        raise ValueError(f"resume: got {resume!r}, and there is no such folder; {near}")
+    if resume == "auto":
+        path, state = checkpoints.newest_described()
+    else:
+        path = Path(resume)
+        state = checkpoints.describe(path)
+    if path is None:
+        return None
+    kept = state["counterpoint"]
+    _same(path, kept["identity"], identity)
+    _say_versions(path, kept.get("torch"))
+    return checkpoints.folder if resume == "auto" else path
+
+
+def _say_versions(path: Path, was: str | None) -> None:
+    """Say that another torch goes on: to the bit is promised for the same one."""
+    now = str(torch.__version__)
+    if was is not None and was != now and os.environ.get("LOCAL_RANK", "0") == "0":
+        sys.stderr.write(
+            f"resume  {path.name} was written with torch {was}, this is {now}: it goes on, but "
+            "not to the bit\n"
+        )
+
+
+def _same(path: Path, was: dict[str, Any], now: dict[str, Any]) -> None:
+    """Refuse to go on with something else, and say what differs."""
+    before = _flat({**was, "training": upgraded(was.get("training", {}))})
+    after = _flat(now)
+    differ = [
+        _said(key, before.get(key), after.get(key))
+        for key in sorted({*before, *after})
+        if before.get(key) != after.get(key)
+    ]
+    if not differ:
+        return
+    do = "Give the settings it was begun with, or another --out"
+    if all(said.startswith(("steps ", "training.epochs ")) for said in differ):
+        do = (
+            "The rate of a run falls towards its last step, so one is not made longer or shorter: "
+            "begin a new one with another --out"
+        )
+    if any("an earlier version" in said for said in differ):
+        do = "End it with the version that began it, or begin a new run with another --out"
+    raise ValueError(f"resume: {path.name} is of another run: {'; '.join(differ)}. {do}")
+
+
+def _said(key: str, was: Any, now: Any) -> str:
+    if key == "data" and isinstance(was, str) and isinstance(now, str):
+        return f"the data is not the same: {fingerprint_difference(was, now)}"
+    return f"{key} was {was} and is {now}"
+
+
+def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Name nested settings by their path, and forget the difference of tuple and list.
+
+    >>> _flat({"data": "x", "training": {"betas": (0.9, 0.999)}})
+    {'data': 'x', 'training.betas': [0.9, 0.999]}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = list(value) if isinstance(value, tuple) else value
+    return flat

@@ -1,0 +1,122 @@
+"""What a run is, said before it starts."""
+
+import torch
+from rich.table import Table
+
+from counterpoint.data import Files, Source
+from counterpoint.framework import ALONE, Method, Model
+from counterpoint.framework.settings import Training
+from counterpoint.training.memory import blank_views, memory_parts, memory_there, shadow
+
+WIDE = 2048  # images; more are made for many devices
+
+
+def candidates(model: Model, training: Training, *, ranks: int) -> str:
+    """Say how many candidates an anchor is compared with and where they come from."""
+    if not model.loss.needs_negatives:
+        return "its positives only: this loss has no negatives"
+    two, three = (_candidates(model, images) for images in (2, 3))
+    each, kept = three - two, two - 2 * (three - two)
+    remembered = f" and {kept:,} remembered" if kept else ""
+    gathered = f", gathered from {ranks} ranks" if ranks > 1 else ""
+    where = "the batch" if training.accumulate == 1 else f"a part of {training.micro_batch}"
+    count = each * training.micro_batch + kept
+    return f"{count:,} per anchor: {each} of each image in {where}{remembered}{gathered}"
+
+
+def _candidates(model: Model, images: int) -> int:
+    """Count the candidates of the first comparison, on the meta device."""
+    with torch.device("meta"):
+        encoder, extraction = shadow(model.encoder), shadow(model.extraction)
+        seen = Model(model.views, encoder, extraction, model.similarity, model.loss)
+        encoded = seen.encode(blank_views(model, images=images))
+        first, *_ = seen.extraction(encoded, torch.arange(images, device="cpu"), ALONE)
+    past = 0 if first.remembered is None else len(first.remembered.vectors)
+    return len(first.candidates) + past
+
+
+def memory(model: Model, training: Training, *, ranks: int) -> str:
+    """Estimate the memory of a rank, and warn where it is more than there is."""
+    weights, activations = memory_parts(model, training, ranks=ranks)
+    total, there = weights + activations, memory_there()
+    said = f"about {total / 2**30:.2f} GiB ({activations / 2**30:.2f} of activations)"
+    if total <= there:
+        return said
+    do = "a smaller --batch-size or --size, or --accumulate"
+    return f"[bold red]{said}, and there are {there / 2**30:.0f}: take {do}[/]"
+
+
+def batch_words(training: Training, *, needs_negatives: bool) -> str:
+    """Say what an update is made of.
+
+    >>> batch_words(Training(batch=512, accumulate=4), needs_negatives=True)
+    '512 images, in 4 parts of 128: negatives and batch statistics are those of a part'
+    """
+    said = f"{training.batch:,} images"
+    if training.accumulate > 1:
+        seen = "negatives and batch statistics are" if needs_negatives else "batch statistics are"
+        said += (
+            f", in {training.accumulate} parts of {training.micro_batch}: {seen} those of a part"
+        )
+    elif training.batch >= WIDE:
+        said += "; made for many devices: on one take --batch-size 256 (the rate follows) or "
+        said += f"--accumulate {training.batch // 256}"
+    return said
+
+
+def steps_words(steps: int, training: Training, images: int) -> str:
+    """Say how long a run is.
+
+    >>> steps_words(20, Training(batch=64, epochs=1000), 45_000)
+    '20 updates: 1,280 images, 0.03 epochs'
+    """
+    whole = max(1, images // training.batch)
+    return f"{steps:,} updates: {steps * training.batch:,} images, {epochs_words(steps / whole)}"
+
+
+def epochs_words(epochs: float) -> str:
+    """Write a number of epochs.
+
+    >>> epochs_words(1000.0), epochs_words(1.0), epochs_words(2.5), epochs_words(1e-3)
+    ('1,000 epochs', '1 epoch', '2.5 epochs', 'less than 0.01 epochs')
+    """
+    if epochs < 0.01:
+        return "less than 0.01 epochs"
+    said = f"{epochs:,.2f}".rstrip("0").rstrip(".")
+    return f"{said} epoch{'' if said == '1' else 's'}"
+
+
+def start_table(
+    method: Method,
+    model: Model,
+    source: Source | Files,
+    training: Training,
+    *,
+    recipe: str,
+    ranks: int,
+    steps: int,
+) -> Table:
+    """Show data, parts, parameters, candidates, learning rate and memory."""
+    table = Table(title=f"method {method.fingerprint}", show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    count = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    rows = {
+        "data": repr(source),
+        **dict(method.rows()),
+        "recipe": recipe,
+        "parameters": f"{count:,} trained",
+        "candidates": candidates(model, training, ranks=ranks),
+        "learning rate": (
+            f"{training.scaled_lr:g} = {training.lr:g} x {training.batch} / 256, "
+            f"{training.optimiser}, weight decay {training.weight_decay:g}"
+        ),
+        "batch": batch_words(training, needs_negatives=model.loss.needs_negatives),
+        "steps": steps_words(steps, training, len(source)),
+        "memory": memory(model, training, ranks=ranks),
+        "precision": training.precision + (", compiled" if training.compile else ""),
+        "seed": str(training.seed),
+    }
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table

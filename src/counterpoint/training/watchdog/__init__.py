@@ -1,0 +1,1 @@
+"""The watchdog: a run that does not move says so, and who holds it up."""
