@@ -154,7 +154,7 @@ def slow_disk(*, file, **settings):
 
 def apart(**settings):
     """Train as if every rank were on a machine of its own."""
-    from counterpoint.training.watchdog import peers as neighbours
+    from counterpoint.training.watchdog import peers
 
-    neighbours._machine = lambda: int(os.environ["RANK"])
+    peers._machine = lambda: int(os.environ["RANK"])
     train(**settings)

@@ -21,7 +21,7 @@ from counterpoint.parts.views import (
     Solarise,
     Translation,
     pipelines,
-    plan,
+    stage_plan,
 )
 from counterpoint.parts.views.stage_plan import apply, unit
 from drawing import numbers
@@ -77,7 +77,7 @@ def apart(ours, theirs):
 def test_training_and_evaluation_of_small_images(name, size, squares):
     images = sized(squares, 24, size)
     draw = Draw(5, 2, torch.arange(24) + 2**33)
-    built = getattr(pipelines, name)(size).build((3, size, size))
+    built = getattr(pipelines, f"{name}_views")(size).build((3, size, size))
     with pretend():
         mine = there(draw)
     ours = on_device(lambda x: built(x, mine), images)
@@ -93,7 +93,7 @@ def test_training_and_evaluation_of_small_images(name, size, squares):
 def test_views_smaller_than_the_images(name, squares):
     """STL-10's 96 pixels are seen at 64, in training and evaluation."""
     images, draw = sized(squares, 6, 96), Draw(0, 0, torch.arange(6))
-    built = getattr(pipelines, name)(64).build((3, 96, 96))
+    built = getattr(pipelines, f"{name}_views")(64).build((3, 96, 96))
     with pretend():
         mine = there(draw)
     for views in (built, built.evaluation):
@@ -108,7 +108,7 @@ def test_views_smaller_than_the_images(name, squares):
 @pytest.mark.parametrize("name", NAMES)
 def test_files_are_finished(name, squares):
     """What workers have cut, at 224 pixels."""
-    built = getattr(pipelines, name)(224).build((3, 224, 224))
+    built = getattr(pipelines, f"{name}_views")(224).build((3, 224, 224))
     views = 1 if name in ("cpc", "cmc") else 2
     cuts = [sized(squares[n:], 6, 224) for n in range(views)]
     draw = Draw(1, 0, torch.arange(6))
@@ -222,7 +222,7 @@ def test_a_batch_larger_than_the_budget_goes_in_parts(squares, monkeypatch):
     with pretend():
         mine = there(draw)
     together = on_device(lambda x: built(x, mine), images)
-    monkeypatch.setattr(plan, "BUDGET", 7 * 3 * 64 * 64)
+    monkeypatch.setattr(stage_plan, "BUDGET", 7 * 3 * 64 * 64)
     apart_ = on_device(lambda x: built(x, mine), images)
     assert all(torch.equal(a, b) for a, b in zip(together, apart_, strict=True))
 
@@ -230,7 +230,7 @@ def test_a_batch_larger_than_the_budget_goes_in_parts(squares, monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_views_of_a_device_are_fp32_under_its_autocast(name, squares):
     images, draw = sized(squares, 8, 64), Draw(0, 0, torch.arange(8))
-    built = getattr(pipelines, name)(64).build((3, 64, 64))
+    built = getattr(pipelines, f"{name}_views")(64).build((3, 64, 64))
     with pretend():
         mine = there(draw)
 

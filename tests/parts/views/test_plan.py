@@ -24,7 +24,7 @@ SIZES = (32, 64, 128, 224)
 
 
 def made(name, size, image):
-    return getattr(pipelines, name)(size).build(image)
+    return getattr(pipelines, f"{name}_views")(size).build(image)
 
 
 def parts_of(built):

@@ -72,7 +72,11 @@ def test_views_are_fp32_under_any_precision(name, size, eager, cifar, monkeypatc
     if eager:
         without_numba(monkeypatch)
     large, small = (Pipeline((RandomResizedCrop(side),)) for side in (size, size // 2))
-    views = MultiView((large, small)) if name == "multi-crop" else getattr(pipelines, name)(size)
+    views = (
+        MultiView((large, small))
+        if name == "multi-crop"
+        else getattr(pipelines, f"{name}_views")(size)
+    )
     images = torch.nn.functional.interpolate(cifar.train.images[:12], (size, size))
     built = views.build((3, size, size))
     expected = every_view(built, images)
