@@ -20,7 +20,6 @@ from counterpoint.framework.momentum import compiled
 from counterpoint.framework.settings import Training, fitting_batch
 from counterpoint.methods import RECIPES, method_named, training_of
 from counterpoint.methods.recognising import recipe_words
-from counterpoint.parts.extraction import Bank
 from counterpoint.run import Run, save, steps_done
 from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.out_folder import out_folder
@@ -80,7 +79,7 @@ def pretrain(
     method = method_named(method, size=side) if isinstance(method, str) else method
     training = training or training_of(method)
     training = training if epochs is None else replace(training, epochs=epochs)
-    method = _banked(method, len(source))
+    method = method.for_samples(len(source))
     epoch = len(source) // training.batch
     steps = training.epochs * epoch if steps is None else steps
     folder = out_folder(out)
@@ -191,13 +190,6 @@ def _end(stopped: SystemExit | None, where: str, folder: Path) -> None:
         raise KeyboardInterrupt(
             f"{where}; what was learned is in {folder}, and --resume auto goes on"
         )
-
-
-def _banked(method: Method, samples: int) -> Method:
-    """Give a bank as many entries as there are images."""
-    if not isinstance(method.extraction, Bank) or method.extraction.samples == samples:
-        return method
-    return method.swap(extraction=replace(method.extraction, samples=samples))
 
 
 def _workers(source: Source | Files, asked: int | None) -> int:

@@ -9,6 +9,7 @@ from counterpoint.framework import codec
 from counterpoint.framework.contracts import Encoder, Extraction, Loss, Similarity, Views
 from counterpoint.framework.errors import PartError
 from counterpoint.framework.model import Model, build
+from counterpoint.framework.optional import fit_samples, held_out
 from counterpoint.framework.records import Shape
 
 
@@ -44,6 +45,16 @@ class Method:
                 min(unknown), got="a sixth part", needs="one of the five", do=f"this is\n{self}"
             )
         return replace(self, **parts)
+
+    def for_samples(self, samples: int) -> "Method":
+        """Return the method for a data set of so many samples: a bank has an entry for each."""
+        fitted = fit_samples(self.extraction, samples)
+        return self if fitted == self.extraction else self.swap(extraction=fitted)
+
+    @property
+    def held_out(self) -> bool:
+        """Whether its loss means something on images that it is not trained on."""
+        return held_out(self.extraction)
 
     def build(self, *, image: Shape) -> Model:
         """Check the composition on the meta device, then make its modules.

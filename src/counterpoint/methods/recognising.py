@@ -7,7 +7,6 @@ from typing import Any
 from counterpoint.framework import Method
 from counterpoint.framework.settings import Training
 from counterpoint.methods.known import METHODS, RECIPES
-from counterpoint.parts.extraction import Bank
 
 SIDE = 32  # of a recipe whose views mention none
 SMALLEST = 16  # pixels; no recipe is made for less
@@ -96,13 +95,13 @@ def _plain(value: object) -> str:
 
 def _nearest(method: Method) -> list[tuple[str, tuple[str, ...]]]:
     """List the recipes that differ in the fewest parts, and those parts."""
-    method = _any_bank(method)
+    method = method.for_samples(1)  # pretraining sets it
     sides = {SIDE, *(number for number in _numbers(method.views) if number >= SMALLEST)}
     found = []
     for name, compose in METHODS.items():
         for side in sorted(sides):
             try:
-                recipe = _any_bank(compose(size=side))
+                recipe = compose(size=side).for_samples(1)
             except ValueError:  # this recipe does not go with images of this size
                 continue
             pairs = ((p, getattr(recipe, p), getattr(method, p)) for p, _ in method.rows())
@@ -121,10 +120,3 @@ def _numbers(settings: object) -> Iterator[int]:
     elif is_dataclass(settings):
         for place in fields(settings):
             yield from _numbers(getattr(settings, place.name))
-
-
-def _any_bank(method: Method) -> Method:
-    """Forget how many images a memory bank holds: pretraining sets it."""
-    if not isinstance(method.extraction, Bank):
-        return method
-    return method.swap(extraction=replace(method.extraction, samples=1))

@@ -10,7 +10,6 @@ import torch
 from counterpoint.data import Batches, Files, Source, Splits
 from counterpoint.framework import Method, Model, contrast
 from counterpoint.framework.settings import Training
-from counterpoint.parts.extraction import Bank
 from counterpoint.pretraining import pretrain
 from counterpoint.study.step_cost import first_views
 
@@ -86,8 +85,8 @@ def _refuse(model: Model, method: Method) -> None:
             "study: a loss without negatives is lowest when all vectors are one, so it cannot "
             "choose a learning rate; give one by training=(('lr', ...),) and leave rates empty"
         )
-    if isinstance(method.extraction, Bank):
+    if not method.held_out:
         raise ValueError(
-            "study: a bank remembers training images only, so its loss on others means nothing; "
+            "study: the extraction knows training images only: its loss on others means nothing; "
             "give a learning rate by training=(('lr', ...),) and leave rates empty"
         )

@@ -1,6 +1,6 @@
 """A bank over the whole data set: one remembered vector for every sample and view (CMC)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import torch
@@ -28,6 +28,8 @@ class Bank:
     """
 
     part: ClassVar[Literal["extraction"]] = "extraction"
+    held_out: ClassVar[bool] = False
+    """It remembers training images only, so its loss on others means nothing."""
 
     samples: int
     """How many samples the data set has."""
@@ -45,6 +47,10 @@ class Bank:
                 got=f"{self.samples=}, {self.negatives=}, {self.momentum=}",
                 needs="at least one sample and one negative, and a momentum from 0 to below 1",
             )
+
+    def for_samples(self, samples: int) -> "Bank":
+        """Return the same bank with an entry for each of so many samples."""
+        return replace(self, samples=samples)
 
     def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "BankExtraction":
         if len(maps) != 2:

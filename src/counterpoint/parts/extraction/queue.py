@@ -17,6 +17,7 @@ from counterpoint.framework import (
 )
 from counterpoint.framework.contracts import BuiltExtraction
 from counterpoint.framework.counting import add_to, count_of, register_count
+from counterpoint.framework.optional import fit_samples, held_out
 from counterpoint.framework.records import NOBODY, Index, Maps, Shape
 
 
@@ -36,6 +37,15 @@ class Queue:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise PartError("extraction", got=f"size={self.size}", needs="room for one key")
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the loss of what is inside means something on images it is not trained on."""
+        return held_out(self.of)
+
+    def for_samples(self, samples: int) -> "Queue":
+        """Return the same queue around an extraction for so many samples."""
+        return replace(self, of=fit_samples(self.of, samples))
 
     def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "QueueExtraction":
         inner = self.of.build(maps)
