@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import counterpoint
-
 ROOT = Path(__file__).parent.parent
 COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
 
@@ -102,14 +100,6 @@ def test_importing_alone_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_public_names_are_the_ones_listed():
-    assert sorted(counterpoint.__all__) == dir(counterpoint)
-    for name in counterpoint.__all__:
-        assert getattr(counterpoint, name) is not None
-    with pytest.raises(AttributeError, match="counterpoint has no 'SimCLR'"):
-        counterpoint.SimCLR  # noqa: B018
 
 
 def test_documents_name_files_that_exist():

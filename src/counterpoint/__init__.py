@@ -11,18 +11,25 @@ if TYPE_CHECKING:
     from counterpoint.data import Source, Splits, open_data
     from counterpoint.framework import Comparison, Method, Model, PartError, contrast
     from counterpoint.framework.settings import Training
+    from counterpoint.functional import nt_xent
     from counterpoint.methods import (
         METHODS,
         amdim,
+        amdim_small,
         byol,
+        byol_small,
         cmc,
+        cmc_small,
         cpc,
+        cpc_small,
         moco,
+        moco_small,
         read_method,
         simclr,
         simclr_small,
         training_of,
         yadim,
+        yadim_small,
     )
     from counterpoint.parts.encoders import (
         AMDIMEncoder,
@@ -50,21 +57,30 @@ if TYPE_CHECKING:
     from counterpoint.pretraining import pretrain
     from counterpoint.run import Run
 
+# The one list of public names, each under the module that it is imported from. The block above is
+# for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.
 _HOMES = {
     "counterpoint.data": ("Source", "Splits", "open_data"),
     "counterpoint.framework": ("Comparison", "Method", "Model", "PartError", "contrast"),
+    "counterpoint.functional": ("nt_xent",),
     "counterpoint.methods": (
         "METHODS",
         "amdim",
+        "amdim_small",
         "byol",
+        "byol_small",
         "cmc",
+        "cmc_small",
         "cpc",
+        "cpc_small",
         "moco",
+        "moco_small",
         "read_method",
         "simclr",
         "simclr_small",
         "training_of",
         "yadim",
+        "yadim_small",
     ),
     "counterpoint.parts.encoders": (
         "AMDIMEncoder",
@@ -135,11 +151,17 @@ __all__ = [
     "Training",
     "Triplet",
     "amdim",
+    "amdim_small",
     "byol",
+    "byol_small",
     "cmc",
+    "cmc_small",
     "contrast",
     "cpc",
+    "cpc_small",
     "moco",
+    "moco_small",
+    "nt_xent",
     "open_data",
     "pretrain",
     "read_method",
@@ -147,6 +169,7 @@ __all__ = [
     "simclr_small",
     "training_of",
     "yadim",
+    "yadim_small",
 ]
 
 
