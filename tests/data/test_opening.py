@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 import torch
 
-from counterpoint.data import Batches, Source, image_files, open_data, unopened
+from counterpoint.data import Batches, Source, image_files, open_data
 from counterpoint.data.location import local
 from data.bombs import photo
 
@@ -45,12 +45,13 @@ def test_what_is_no_path_is_refused_with_what_to_write(given):
 def test_files_that_are_not_opened_are_counted(tmp_path):
     for name in ("a.jpg", "b.PNG", "c.tif", "d.bmp", "e.gif", "f.webp"):
         (tmp_path / name).write_bytes(photo("PNG"))
-    assert unopened(image_files(tmp_path)) == ""
+    assert image_files(tmp_path).describe()["unopened"] == {}
     for name in ("1.HEIC", "2.heic", "notes.txt", "README", ".hidden.heic"):
         (tmp_path / name).write_bytes(b"other")
     for _ in range(2):  # made, and read back
         files = image_files(tmp_path)
-        assert unopened(files) == "4 files not opened: .heic 2, .txt 1, no suffix 1"
+        assert files.describe()["unopened"] == {".heic": 2, ".txt": 1, "no suffix": 1}
+        assert "4 files not opened: .heic 2, .txt 1, no suffix 1" in repr(files)
         assert "6 image files (4 files not opened: .heic 2" in repr(open_data(tmp_path))
 
 

@@ -5,7 +5,8 @@ import math
 from torch import Tensor
 
 from counterpoint.data.batches import Batches
-from counterpoint.data.files import Files, unopened
+from counterpoint.data.description import description_line
+from counterpoint.data.files import Files
 from counterpoint.data.fingerprint import fingerprint, fingerprint_difference
 from counterpoint.data.layouts.cifar10 import cifar10
 from counterpoint.data.layouts.detect import open_data
@@ -69,6 +70,7 @@ __all__ = [
     "Splits",
     "UnreadableImageError",
     "cifar10",
+    "description_line",
     "fingerprint",
     "fingerprint_difference",
     "image_files",
@@ -77,6 +79,5 @@ __all__ = [
     "open_data",
     "sample_images",
     "stl10",
-    "unopened",
     "view_side",
 ]

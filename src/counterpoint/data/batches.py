@@ -30,6 +30,13 @@ class Batch(NamedTuple):
     bad: Int64[Tensor, "bad 2"]
     """What could not be read: sample number and place in KINDS."""
 
+    def to(self, device: torch.device) -> "Batch":
+        """Send the images to a device; the host goes on, and keeps the numbers."""
+        if isinstance(self.images, Tensor):
+            return self._replace(images=self.images.to(device, non_blocking=True))
+        cuts = tuple(cut.to(device, non_blocking=True) for cut in self.images)
+        return self._replace(images=cuts)
+
 
 @dataclass
 class Batches:

@@ -3,16 +3,15 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, overload, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from counterpoint.data.description import description, description_line
 from counterpoint.data.identity import Identity
 from counterpoint.data.pictures import FilePicture
-
-NAMED = 6  # suffixes of files that are not opened, and are named
 
 
 @runtime_checkable
@@ -20,8 +19,8 @@ class ImageStore(Protocol):
     """Where encoded images are: the files of a folder, or the rows of Parquet files."""
 
     @property
-    def words(self) -> tuple[str, str]:
-        """What these are called, and what their labels are."""
+    def kind(self) -> str:
+        """How a description calls it."""
 
     def __len__(self) -> int: ...
 
@@ -37,6 +36,10 @@ class ImageStore(Protocol):
     @property
     def unopened(self) -> dict[str, int]:
         """How many files lie beside the images and are not opened, by their suffix."""
+
+    @property
+    def shut(self) -> tuple[str, ...]:
+        """Folders that may not be read."""
 
     def identity(self) -> Identity:
         """Say by what all the images are known: names, sizes, and a sample of their content."""
@@ -64,16 +67,6 @@ class Paths(Sequence[Path]):
         return self.store.path(int(self.places[number]))
 
 
-def unopened(files: "Files") -> str:
-    """Say how many files lie beside the images and are not opened; nothing where there are none."""
-    kinds = files.store.unopened
-    if not (count := sum(kinds.values())):
-        return ""
-    some = ", ".join(f"{suffix} {number:,}" for suffix, number in [*kinds.items()][:NAMED])
-    more = ", ..." if len(kinds) > NAMED else ""
-    return f"{count:,} {'file' if count == 1 else 'files'} not opened: {some}{more}"
-
-
 def class_count(labels: Int64[Tensor, " sample"]) -> int:
     """Count the classes of labels that are numbered from 0."""
     return int(labels.max()) + 1 if len(labels) else 0
@@ -92,16 +85,28 @@ class Files:
     """The names of the labels: those of the subfolders."""
     bad: frozenset[int] = frozenset()
     """Samples that are known to be unreadable: others stand in for them."""
+    limit: int | None = None
+    """How many were asked for, where these are the first of more."""
 
     def __len__(self) -> int:
         return len(self.places)
 
     def __repr__(self) -> str:
-        what, kinds = self.store.words
-        labels = "no labels" if self.labels is None else f"{class_count(self.labels)} {kinds}"
-        bad = f", {len(self.bad):,} of them bad" if self.bad else ""
-        left = unopened(self)
-        return f"{self.name}: {len(self):,} {what}{left and f' ({left})'}, {labels}{bad}"
+        return description_line(self.describe())
+
+    def describe(self) -> dict[str, Any]:
+        """Say what these images are, as plain data."""
+        return description(
+            self.store.kind,
+            self.name,
+            len(self),
+            limit=self.limit,
+            labels=self.labels is not None,
+            classes=None if self.labels is None else class_count(self.labels),
+            bad=len(self.bad),
+            unopened=self.store.unopened,
+            shut=self.store.shut,
+        )
 
     @property
     def paths(self) -> Paths:
@@ -122,6 +127,7 @@ class Files:
             places=self.places[samples],
             labels=labels,
             bad=frozenset(bad.nonzero().flatten().tolist()),
+            limit=None,
         )
 
     def marked(self, bad: Collection[int]) -> "Files":

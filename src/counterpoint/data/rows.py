@@ -28,7 +28,7 @@ class Rows:
     counts: tuple[int, ...]
     """How many rows each file has."""
     loaded: list[Any] = field(default_factory=list)
-    words: tuple[str, str] = ("image files in Parquet", "classes")
+    kind: str = "parquet"
     ends: tuple[int, ...] = field(init=False, repr=False)
     """Where the rows of each file end."""
 
@@ -61,6 +61,10 @@ class Rows:
     @property
     def unopened(self) -> dict[str, int]:
         return {}
+
+    @property
+    def shut(self) -> tuple[str, ...]:
+        return ()
 
     def identity(self) -> Identity:
         digest = hashlib.blake2b(self.column.encode(), digest_size=32)

@@ -2,12 +2,14 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
 from counterpoint.data.checked import check_images, check_labels
+from counterpoint.data.description import description, description_line
 from counterpoint.data.files import Files, class_count
 from counterpoint.data.quarantine import Bad, substitute
 
@@ -27,6 +29,8 @@ class Source:
     """The names of the labels, where they are known."""
     bad: tuple[Bad, ...] = ()
     """Samples that cannot be read: each shows the pixels and the label of another."""
+    limit: int | None = None
+    """How many were asked for, where these are the first of more."""
 
     def __post_init__(self) -> None:
         check_images(self.name, self.images)
@@ -37,11 +41,20 @@ class Source:
         return len(self.images)
 
     def __repr__(self) -> str:
-        channels, height, width = self.images.shape[1:]
-        labels = "no labels" if self.labels is None else f"{class_count(self.labels)} classes"
-        bad = f", {len(self.bad):,} of them bad" if self.bad else ""
-        size = f"{channels} x {height} x {width}"
-        return f"{self.name}: {len(self):,} images, {size}, {labels}{bad}"
+        return description_line(self.describe())
+
+    def describe(self) -> dict[str, Any]:
+        """Say what these images are, as plain data."""
+        return description(
+            "memory",
+            self.name,
+            len(self),
+            limit=self.limit,
+            shape=self.images.shape[1:],
+            labels=self.labels is not None,
+            classes=None if self.labels is None else class_count(self.labels),
+            bad=len(self.bad),
+        )
 
     def subset(self, name: str, samples: Int64[Tensor, " chosen"]) -> "Source":
         """Take some samples, in the order given; what is bad keeps its place among them."""
@@ -51,6 +64,7 @@ class Source:
             images=self.images[samples],
             labels=None if self.labels is None else self.labels[samples],
             bad=_renumbered(self.bad, samples),
+            limit=None,
         )
 
     def marked(self, bad: Collection[int]) -> "Source":
@@ -133,4 +147,5 @@ class Splits:
 
 
 def _first(part: Source | Files, count: int) -> Source | Files:
-    return part.subset(f"first {count:,}", torch.arange(min(count, len(part))))
+    some = part.subset(f"first {count:,}", torch.arange(min(count, len(part))))
+    return replace(some, limit=count)

@@ -10,6 +10,7 @@ from counterpoint.data import Batches, Files, Source
 from counterpoint.data.batches import Batch
 from counterpoint.evaluation.placing import best_device
 from counterpoint.framework import Draw, Model, contrast, twins
+from counterpoint.framework.model import views_of_batch
 from counterpoint.framework.settings import Training
 from counterpoint.training.memory import memory_parts
 from counterpoint.training.optimisers import optimiser
@@ -58,12 +59,8 @@ def measure_speed(model: Model, source: Source | Files, training: Training) -> S
 
 
 def _step(model: Model, given: Batch, chosen: torch.optim.Optimizer, device: torch.device) -> None:
-    index, views = given.index.to(device), model.views
-    draw = Draw(0, 0, index)
-    if isinstance(given.images, tuple):
-        seen = views.finish(tuple(cut.to(device) for cut in given.images), draw)
-    else:
-        seen = views(given.images.to(device), draw)
+    given, index = given.to(device), given.index.to(device)
+    seen = views_of_batch(model.views, given.images, Draw(0, 0, index))
     loss = contrast(model, seen, index)
     chosen.zero_grad()
     loss.backward()

@@ -22,7 +22,18 @@ from counterpoint.framework.contracts import (
 from counterpoint.framework.errors import PartError
 from counterpoint.framework.momentum import Momentum
 from counterpoint.framework.precision import at_least_fp32, without_autocast
-from counterpoint.framework.records import Comparison, Encoded, Index, Maps, Scores, Shape, View
+from counterpoint.framework.records import (
+    Comparison,
+    Cuts,
+    Draw,
+    Encoded,
+    Images,
+    Index,
+    Maps,
+    Scores,
+    Shape,
+    View,
+)
 from counterpoint.framework.world import ALONE, Once, World
 
 BATCH = 4  # of the dry run: more than one, so that batch norm has statistics
@@ -55,6 +66,11 @@ class Model(nn.Module):
 
     def forward(self, views: tuple[View, ...], index: Index, world: World = ALONE) -> Tensor:
         return reaching_all(contrast(self, views, index, world), self)
+
+
+def views_of_batch(views: BuiltViews, images: Images | Cuts, draw: Draw) -> tuple[View, ...]:
+    """Make the views of a batch: of images of one size, or of what was cut out of pictures."""
+    return views(images, draw) if isinstance(images, Tensor) else views.finish(images, draw)
 
 
 def contrast(model: Model, views: tuple[View, ...], index: Index, world: World = ALONE) -> Tensor:

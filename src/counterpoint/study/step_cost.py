@@ -11,6 +11,7 @@ from counterpoint.data import Batches, Files, Source
 from counterpoint.data.batches import Batch
 from counterpoint.framework import ALONE, Draw, Method, Model, Scores, contrast
 from counterpoint.framework.contracts import BuiltLoss
+from counterpoint.framework.model import views_of_batch
 from counterpoint.framework.records import NOBODY, View
 from counterpoint.framework.settings import Training
 from counterpoint.training.optimisers import optimiser
@@ -78,7 +79,4 @@ def step_seconds(model: Model, source: Source | Files, training: Training) -> fl
 
 def first_views(model: Model, given: Batch, seed: int) -> tuple[View, ...]:
     """Give the views of a batch that a first epoch would see."""
-    draw = Draw(seed, 0, given.index)
-    if isinstance(given.images, tuple):
-        return model.views.finish(given.images, draw)
-    return model.views(given.images, draw)
+    return views_of_batch(model.views, given.images, Draw(seed, 0, given.index))

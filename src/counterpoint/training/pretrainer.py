@@ -11,7 +11,7 @@ from torch import Tensor
 from counterpoint.data import Batches, Files, Source
 from counterpoint.data.batches import Batch
 from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
-from counterpoint.framework.model import reaching_all
+from counterpoint.framework.model import reaching_all, views_of_batch
 from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
 from counterpoint.framework.settings import Training
@@ -82,8 +82,7 @@ class Pretrainer(L.LightningModule):
         step = self.global_step * self.training_settings.accumulate + len(self.since_update)
         torch.manual_seed(step_seed(seed, step, self.global_rank))
         draw = Draw(seed, self.current_epoch, send(index, self.device))
-        views = self.model.views
-        seen = views(given, draw) if isinstance(given, Tensor) else views.finish(given, draw)
+        seen = views_of_batch(self.model.views, given, draw)
         loss = reaching_all(contrast(self.model, seen, index, self._world_of(index)), self.model)
         self.since_update.append((batch, loss.detach()))
         if self.trainer.loggers:

@@ -21,7 +21,7 @@ class Folder:
 
     root: Path
     index: Index
-    words: tuple[str, str] = ("image files", "folders")
+    kind: str = "files"
 
     def __len__(self) -> int:
         return len(self.index.files)
@@ -38,6 +38,10 @@ class Folder:
     @property
     def unopened(self) -> dict[str, int]:
         return self.index.unopened
+
+    @property
+    def shut(self) -> tuple[str, ...]:
+        return self.index.unreadable
 
     def identity(self) -> Identity:
         digest = hashlib.blake2b(digest_size=32)
