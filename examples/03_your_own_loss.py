@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import torch
 
 from counterpoint import NarrowResNet, contrast, simclr
-from counterpoint.framework import Draw, Scores, Terms
+from counterpoint.framework import Draw, Scores, Terms, World
 from counterpoint.parts.losses.softmax import summarise
 
 
@@ -26,8 +26,8 @@ class Focal:
         """Take any scores."""
         return self
 
-    def __call__(self, scores: Scores) -> Terms:
-        """Weigh each positive's term."""
+    def __call__(self, scores: Scores, world: World) -> Terms:  # noqa: ARG002
+        """Weigh each positive's term: a sum over anchors, so that it asks nothing of the world."""
         s = summarise(scores)  # positive scores, and one number for the negatives
         log_p = s.positive - torch.logaddexp(s.positive, s.negative[s.anchor])
         terms = (1 - log_p.exp()) ** self.gamma * -log_p

@@ -21,7 +21,7 @@ class Margin:
     def build(self, bound):
         return self
 
-    def __call__(self, scores):
+    def __call__(self, scores, world):
         summary = summarise(scores)
         ahead = summary.positive - self.margin
         terms = torch.logaddexp(ahead, summary.negative[summary.anchor]) - ahead
@@ -38,6 +38,6 @@ class Deaf:
     def build(self, bound):
         return self
 
-    def __call__(self, scores):
-        good = Margin()(scores)
+    def __call__(self, scores, world):
+        good = Margin()(scores, world)
         return Terms(0 * good.total + good.total.detach(), good.count)

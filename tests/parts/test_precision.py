@@ -118,7 +118,7 @@ class Dense:
     def build(self, bound):
         return self
 
-    def __call__(self, scores):
+    def __call__(self, scores, world):
         product = scores.anchors @ scores.candidates.T
         assert product.dtype == torch.float32
         return Terms(product.sum(), product.new_tensor(len(product)))

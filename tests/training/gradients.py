@@ -22,6 +22,7 @@ from counterpoint.parts.similarity import (
     ScaledDot,
 )
 from counterpoint.training.distributed import Ranks
+from newer import BarlowTwins, VICReg
 from toy import LastToFirst, TinyEncoder, tiny_batch, tiny_method
 
 NORMED = NarrowResNet(widths=(4, 6), blocks=(1, 1), stride=1)
@@ -64,6 +65,9 @@ METHODS = {
         similarity=Cosine(tau=0.07),
     ),
     "yadim": tiny_method(extraction=Compare.parse("(-1:-1)"), similarity=Dot()),
+    # Not a sum over anchors: the loss asks the world.
+    "barlow twins": tiny_method(similarity=Dot(), loss=BarlowTwins()),
+    "vicreg": tiny_method(similarity=Dot(), loss=VICReg()),
     # With batch norm over the images of all ranks.
     "simclr, batch norm": tiny_method(encoder=NORMED, similarity=ProjectedCosine(out=5)),
     "moco, shuffled batch norm": tiny_method(

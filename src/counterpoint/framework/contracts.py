@@ -72,12 +72,17 @@ class BuiltSimilarity(Protocol):
 
 @runtime_checkable
 class BuiltLoss(Protocol):
-    """(5) L: s^+, s^- -> the terms of the loss."""
+    """(5) L: s^+, s^- -> the terms of the loss.
+
+    A loss that is a sum over anchors gives this rank's terms and their count, and needs nothing of
+    the world. Any other brings together what it needs by `world.sum` or `world.gather`, and gives
+    the whole loss with a count of 1 on every rank.
+    """
 
     @property
     def needs_negatives(self) -> bool: ...
 
-    def __call__(self, scores: Scores, /) -> Terms: ...
+    def __call__(self, scores: Scores, world: World, /) -> Terms: ...
 
 
 @runtime_checkable

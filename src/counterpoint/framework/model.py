@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import signature
 
 import torch
 from torch import Tensor, nn
@@ -94,7 +95,7 @@ def contrast(model: Model, views: tuple[View, ...], index: Index, world: World =
         scores = _widened(model.similarity(comparison, reach))
         _none_forgotten(comparison, scores)
         with without_autocast(scores.anchors.device):
-            terms = model.loss(scores)
+            terms = model.loss(scores, world)
         mean = terms.total * (world.size / world.total(terms.count.detach()))
         losses.append(comparison.weight * mean)
     return torch.stack(losses).sum()
@@ -162,7 +163,7 @@ def build(
             for comparison in comparisons:
                 phi(comparison, ALONE)
         with _blame("loss", f"scores with |s| <= {phi.bound}"):
-            loss.build(phi.bound)
+            _takes_scores_and_world(loss.build(phi.bound))
     return Model(
         views.build(image),
         encoder.build(shapes),
@@ -170,6 +171,20 @@ def build(
         similarity.build(*widths),
         loss.build(phi.bound),
     )
+
+
+def _takes_scores_and_world(loss: BuiltLoss) -> None:
+    """Refuse a loss that cannot be called as `contrast` does; only its arguments are looked at."""
+    called = signature(loss.forward if isinstance(loss, nn.Module) else loss)
+    try:
+        called.bind("scores", "world")
+    except TypeError as error:
+        raise PartError(
+            "loss",
+            got=f"{type(loss).__name__}{called}",
+            needs="a loss that is called as loss(scores, world)",
+            do="add the argument world; a sum over anchors need not use it",
+        ) from error
 
 
 def _widths(comparisons: tuple[Comparison, ...]) -> tuple[int, int]:

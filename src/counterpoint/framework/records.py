@@ -1,11 +1,13 @@
 """One frozen record per arrow of the picture: x -> v -> M -> Comparison -> s -> L."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
+from counterpoint.framework.errors import PartError
 from counterpoint.framework.world import Everyone
 
 Images = UInt8[Tensor, "batch channel height width"]
@@ -111,6 +113,10 @@ class Comparison:
     """The identities of all ranks' candidates, `world.everyone(identify)`; None asks the ranks."""
     remembered: Remembered | None = None
     """More candidates, behind those of the ranks and not gathered: every rank has them."""
+    anchor_views: tuple[int, ...] = ()
+    """How many anchors are of each view, where they stand view after view; else empty."""
+    candidate_views: tuple[int, ...] = ()
+    """The same of the candidates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -132,6 +138,33 @@ class Scores:
     """c of the squash c tanh(s / c); None squashes nothing."""
     bound: float | None = None
     """A limit of |s| known beforehand; None where there is none."""
+    anchor_views: tuple[int, ...] = ()
+    """How many anchors are of each view: they stand view after view. Empty: nobody knows."""
+    candidate_views: tuple[tuple[int, ...], ...] = ()
+    """The same of the candidates of each rank: rank after rank, and view after view."""
+
+    def anchors_by_view(self) -> tuple[Float[Tensor, "row channel"], ...]:
+        """Return this rank's anchors of each view, row i being the same image in all of them."""
+        _known_views(self.anchor_views)
+        return tuple(self.anchors.split(list(self.anchor_views)))
+
+    def candidates_by_view(self) -> tuple[Float[Tensor, "row channel"], ...]:
+        """Return the candidates of each view, of all ranks; those of the past are left out."""
+        _known_views(self.candidate_views)
+        lengths = [length for rank in self.candidate_views for length in rank]
+        blocks = self.candidates[: sum(lengths)].split(lengths)
+        views = len(self.candidate_views[0])
+        return tuple(torch.cat(blocks[view::views]) for view in range(views))
+
+
+def _known_views(views: tuple[Any, ...]) -> None:
+    if not views:
+        raise PartError(
+            "loss",
+            got="rows of which nobody knows the view",
+            needs="an extraction that says so",
+            do="set anchor_views and candidate_views of its Comparison, as Pooled does",
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,6 +27,20 @@ class Gathered:
     vectors: Num[Tensor, "candidate channel"]
     identity: Int64[Tensor, " candidate"]
     start: int
+    sizes: tuple[int, ...] = ()
+    """How many of them each rank has; empty where a world does not say."""
+
+    def views(self, own: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        """Return how many candidates each rank has of each view, if this one has `own` of each.
+
+        >>> import torch
+        >>> Gathered(torch.zeros(10, 2), torch.zeros(10).long(), 6, (6, 4)).views((2, 2))
+        ((3, 3), (2, 2))
+        """
+        whole = sum(own)
+        if not whole:
+            return ()
+        return tuple(tuple(size * each // whole for each in own) for size in self.sizes)
 
 
 @runtime_checkable
@@ -88,7 +102,7 @@ class Alone:
         identity: Int64[Tensor, " own"],
         everyone: Everyone | None = None,  # noqa: ARG002 (there is nobody else)
     ) -> Gathered:
-        return Gathered(vectors, identity, 0)
+        return Gathered(vectors, identity, 0, (len(vectors),))
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:
         return count

@@ -166,6 +166,8 @@ class Phi(nn.Module):
             shared=shared,
             clip=self.clip,
             bound=self.bound,
+            anchor_views=comparison.anchor_views,
+            candidate_views=gathered.views(comparison.candidate_views),
         )
 
 
@@ -187,6 +189,7 @@ def among_ranks(comparison: Comparison, world: World) -> Comparison:
         candidate_identity=torch.cat(own),
         everyone=everyone,
         remembered=None,
+        candidate_views=(),
     )
 
 

@@ -1,6 +1,7 @@
 """What one step of a method takes, before it runs."""
 
 import time
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice, repeat
 
@@ -47,18 +48,15 @@ def _loss_flops(loss: BuiltLoss, scores: Scores, batch: int) -> float:
     whose = torch.full((columns,), NOBODY)
     count = min(columns, each * batch)
     whose[:count] = torch.arange(count) // each
-    same = Scores(
+    same = replace(
+        scores,
         anchors=anchors,
         candidates=candidates,
         anchor_identity=torch.arange(rows) // max(1, rows // batch),
         candidate_identity=whose,
-        itself=scores.itself,
-        shared=scores.shared,
-        clip=scores.clip,
-        bound=scores.bound,
     )
     with FlopCounterMode(display=False) as counter:
-        loss(same).total.backward()
+        loss(same, ALONE).total.backward()
     return float(counter.get_total_flops())
 
 

@@ -75,6 +75,7 @@ class Ranks:
             vectors=_Gather.apply(vectors, everyone.sizes, self.group),
             identity=everyone.identity,
             start=sum(everyone.sizes[: self.rank]),
+            sizes=everyone.sizes,
         )
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:

@@ -88,7 +88,7 @@ def scores_of(
     there = index.to(device_of(model))
     comparisons = model.extraction(model.encode(views), there, ALONE)
     found = tuple(model.similarity(comparison, ALONE) for comparison in comparisons)
-    terms = [model.loss(scores) for scores in found]
+    terms = [model.loss(scores, ALONE) for scores in found]
     means = [c.weight * t.total / t.count for c, t in zip(comparisons, terms, strict=True)]
     return found, torch.stack(means).sum()
 

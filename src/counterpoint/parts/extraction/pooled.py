@@ -59,6 +59,8 @@ class Pooled:
                 candidate_identity=identity,
                 itself=0,
                 everyone=world.everyone(identify),
+                anchor_views=(len(index),) * views,
+                candidate_views=(len(index),) * views,
             ),
         )
 

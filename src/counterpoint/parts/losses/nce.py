@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from counterpoint.framework import PartError, Scores, Terms
+from counterpoint.framework import ALONE, PartError, Scores, Terms, World
 from counterpoint.parts.losses.softmax import Summary, summarise
 
 Numerator = Literal["each", "sum"]
@@ -51,7 +51,7 @@ class NCE:
     def build(self, bound: float | None) -> "NCE":  # noqa: ARG002 (any scores will do)
         return self
 
-    def __call__(self, scores: Scores) -> Terms:
+    def __call__(self, scores: Scores, world: World = ALONE) -> Terms:  # noqa: ARG002
         return nce(
             summarise(scores),
             numerator=self.numerator,

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from counterpoint.framework import Loss, PartError, Scores, Terms
+from counterpoint.framework import ALONE, Loss, PartError, Scores, Terms, World
 from counterpoint.framework.contracts import BuiltLoss
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 
@@ -53,8 +53,8 @@ class BuiltPenalised:
     def needs_negatives(self) -> bool:
         return self.of.needs_negatives
 
-    def __call__(self, scores: Scores) -> Terms:
-        terms = self.of(scores)
+    def __call__(self, scores: Scores, world: World = ALONE) -> Terms:
+        terms = self.of(scores, world)
         squares = mean_squares(at_least_fp32(scores.anchors), at_least_fp32(scores.candidates))
         return Terms(terms.total + self.weight * squares, terms.count)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from counterpoint.framework import PartError, Scores, Terms
+from counterpoint.framework import ALONE, PartError, Scores, Terms, World
 from counterpoint.parts.losses.softmax import Summary, positives
 
 
@@ -24,7 +24,7 @@ class Regression:
             )
         return self
 
-    def __call__(self, scores: Scores) -> Terms:
+    def __call__(self, scores: Scores, world: World = ALONE) -> Terms:  # noqa: ARG002
         return regression(positives(scores))
 
 

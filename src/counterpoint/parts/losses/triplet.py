@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 import torch
 
-from counterpoint.framework import PartError, Scores, Terms
+from counterpoint.framework import ALONE, PartError, Scores, Terms, World
 from counterpoint.parts.losses.softmax import Summary, hardest
 
 
@@ -26,7 +26,7 @@ class Triplet:
     def build(self, bound: float | None) -> "Triplet":  # noqa: ARG002 (any scores will do)
         return self
 
-    def __call__(self, scores: Scores) -> Terms:
+    def __call__(self, scores: Scores, world: World = ALONE) -> Terms:  # noqa: ARG002
         return triplet(hardest(scores), margin=self.margin)
 
 
