@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         ProjectedCosine,
         ScaledDot,
     )
-    from counterpoint.parts.views import ChannelSplit, MultiView, Pipeline
+    from counterpoint.parts.views import ChannelSplit, MultiView, Pipeline, ViewTransform
     from counterpoint.pretraining import pretrain
     from counterpoint.run import Run
 
@@ -104,7 +104,7 @@ _HOMES = {
         "ProjectedCosine",
         "ScaledDot",
     ),
-    "counterpoint.parts.views": ("ChannelSplit", "MultiView", "Pipeline"),
+    "counterpoint.parts.views": ("ChannelSplit", "MultiView", "Pipeline", "ViewTransform"),
     "counterpoint.pretraining": ("pretrain",),
     "counterpoint.run": ("Run",),
     "counterpoint.framework.settings": ("Training",),
@@ -150,6 +150,7 @@ __all__ = [
     "Timm",
     "Training",
     "Triplet",
+    "ViewTransform",
     "amdim",
     "amdim_small",
     "byol",

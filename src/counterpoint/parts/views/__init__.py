@@ -14,6 +14,7 @@ from counterpoint.parts.views.patches import Patches
 from counterpoint.parts.views.pipeline import Pipeline
 from counterpoint.parts.views.several import ChannelSplit, MultiView
 from counterpoint.parts.views.stage import Stage
+from counterpoint.parts.views.transform import ViewTransform
 
 __all__ = [
     "CentreCrop",
@@ -32,4 +33,5 @@ __all__ = [
     "Solarise",
     "Stage",
     "Translation",
+    "ViewTransform",
 ]
