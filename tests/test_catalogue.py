@@ -4,12 +4,15 @@ import subprocess
 import sys
 
 import pytest
+import timm
 import torch
 
 from counterpoint import catalogue, methods
+from counterpoint.evaluation.protocol import PROBES
 from counterpoint.parts.encoders import encoder_named
 from counterpoint.parts.encoders.narrow import NARROW
 from counterpoint.parts.encoders.resnet import RESNETS
+from counterpoint.study.studies import STUDIES
 
 
 def test_methods_are_all_listed_and_the_seven_come_first():
@@ -27,14 +30,28 @@ def test_the_size_of_an_encoder(name):
         built = encoder_named(name, size=224).build(((3, 224, 224),))
     millions = sum(p.numel() for p in built.parameters() if p.requires_grad) / 1e6
     said = f"{millions:.1f} M" if millions < 10 else f"{millions:.0f} M"
-    assert said in catalogue.ENCODERS[name]
+    assert said == catalogue.ENCODERS[name][0]
 
 
-def test_listing_the_methods_needs_no_torch():
+def test_timms_names_are_those_that_timm_lists():
+    assert catalogue.timm_names() == sorted(timm.list_models())
+    older = timm.models._registry._deprecated_models
+    assert all(
+        catalogue.is_timm_name(name) for name in (*older, "vit_tiny_patch16_224.augreg_in21k")
+    )
+    assert not catalogue.is_timm_name("vit_tinny_patch16_224")
+
+
+def test_probes_and_studies_are_all_listed():
+    assert catalogue.PROBES == PROBES
+    assert tuple(STUDIES) == catalogue.STUDIES
+
+
+@pytest.mark.parametrize("command", [["methods"], ["encoders"], ["encoders", "vit_tiny"]])
+def test_listing_names_needs_no_torch(command):
     code = (
         "import sys\nfrom counterpoint.cli import main\n"
-        "main(['methods'])\nprint('torch' in sys.modules)"
+        f"main({command!r})\nprint('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("False\n")
-    assert max(map(len, done.stdout.splitlines())) <= 80

@@ -1,10 +1,15 @@
 """What can be named on the command line, as plain text: to list and to check without torch.
 
-`tests/test_catalogue.py` compares it with the methods and the encoders themselves.
+`tests/test_catalogue.py` compares it with the methods, encoders, probes and studies themselves.
 """
 
+import importlib.util
+import re
+from functools import cache
+from pathlib import Path
+
 METHODS = {
-    "amdim": "two views, three maps, every place of them compared",
+    "amdim": "two views, three maps, every position compared",
     "cpc": "one view as patches; predict the patches below",
     "simclr": "two views, a projection head, cosine over tau",
     "moco": "a momentum encoder and a queue of its keys",
@@ -12,36 +17,60 @@ METHODS = {
     "cmc": "lightness against colour, and a memory bank",
     "yadim": "two views as patches, compared at the last map",
 }
-"""The seven methods of the paper, each with its authors' settings."""
+"""Methods with their authors' settings; NAME is composed in methods/NAME.py."""
 
 VARIANTS = {
-    "amdim-paper": "AMDIM as the paper prints it",
-    "amdim-released": "AMDIM as the paper's code has it",
-    "cpc-paper": "CPC as the paper prints it: all rows below",
-    "simclr-paper": "SimCLR as the paper prints it",
-    "amdim-small": "AMDIM for minutes on two cores",
-    "cpc-small": "CPC for minutes on two cores",
-    "simclr-small": "SimCLR for minutes on two cores",
-    "moco-small": "MoCo for minutes on two cores",
-    "byol-small": "BYOL for minutes on two cores",
-    "cmc-small": "CMC for minutes on two cores",
-    "yadim-small": "YADIM for minutes on two cores",
-    "yadim-pooled": "yadim-small with one vector a view",
-    "yadim-all-places": "yadim-small with every place an anchor",
+    "amdim-paper": "AMDIM as printed in the paper",
+    "amdim-released": "AMDIM as in the paper's code",
+    "cpc-paper": "CPC as printed in the paper: all rows below",
+    "simclr-paper": "SimCLR as printed in the paper",
+    "amdim-small": "AMDIM, minutes on two cores",
+    "cpc-small": "CPC, minutes on two cores",
+    "simclr-small": "SimCLR, minutes on two cores",
+    "moco-small": "MoCo, minutes on two cores",
+    "byol-small": "BYOL, minutes on two cores",
+    "cmc-small": "CMC, minutes on two cores",
+    "yadim-small": "YADIM, minutes on two cores",
+    "yadim-pooled": "yadim-small with one vector per view",
+    "yadim-all-places": "yadim-small with every position an anchor",
 }
 
 ENCODERS = {
-    "resnet18": "11 M parameters",
-    "resnet34": "21 M",
-    "resnet50": "24 M",
-    "resnet101": "43 M",
-    "resnet152": "58 M",
-    "resnext50_32x4d": "23 M",
-    "resnext101_32x8d": "87 M",
-    "wide_resnet50_2": "67 M",
-    "wide_resnet101_2": "125 M",
-    "small": "a narrow ResNet of 1.2 M for a CPU",
+    "resnet18": ("11 M", "torchvision"),
+    "resnet34": ("21 M", "torchvision"),
+    "resnet50": ("24 M", "torchvision"),
+    "resnet101": ("43 M", "torchvision"),
+    "resnet152": ("58 M", "torchvision"),
+    "resnext50_32x4d": ("23 M", "torchvision"),
+    "resnext101_32x8d": ("87 M", "torchvision"),
+    "wide_resnet50_2": ("67 M", "torchvision"),
+    "wide_resnet101_2": ("125 M", "torchvision"),
+    "small": ("1.2 M", "a narrow ResNet, fast enough on a CPU"),
 }
-"""Encoders with names of their own, and `timm/NAME` for any of timm's."""
+"""Encoders with names of their own: parameters, and what each is; `timm/NAME` is any of timm's."""
 
 TIMM = "timm/"
+PROBES = ("knn", "linear", "mlp", "finetune")
+STUDIES = ("table1", "table2", "table3", "parts")
+RESUME = ("auto", "never")
+
+
+@cache
+def timm_names() -> list[str]:
+    """Return the names of timm's models, read from its files: importing timm imports torch."""
+    found = re.findall(r"^@register_model\n(?:@.*\n)*def (\w+)\(", _timm_source(), re.MULTILINE)
+    return sorted(found)
+
+
+def is_timm_name(name: str) -> bool:
+    """Whether timm may know a name: one of its models, with or without a tag, or an older name."""
+    model = name.partition(".")[0]
+    return model in timm_names() or f"'{model}'" in _timm_source() or f'"{model}"' in _timm_source()
+
+
+@cache
+def _timm_source() -> str:
+    spec = importlib.util.find_spec("timm")
+    folders = spec.submodule_search_locations if spec is not None else None
+    files = Path(folders[0], "models").rglob("*.py") if folders else ()
+    return "\n".join(file.read_text() for file in sorted(files))

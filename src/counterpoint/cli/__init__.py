@@ -46,7 +46,7 @@ def _read(typed: list[str]) -> tuple[str, dict[str, object]]:
     if typed[0] not in COMMANDS:
         _refuse(explained(typed, ""))
     try:
-        given = make_parser().parse_args(spelled(typed)).as_dict()
+        given = make_parser(typed[0]).parse_args(spelled(typed)).as_dict()
     except ArgumentError as error:
         _refuse(explained(typed, str(error)))
     except UnicodeDecodeError as error:

@@ -9,15 +9,19 @@ from counterpoint.cli.parts_file import loaded_parts
 def check_command(
     method: str, *, size: int = 32, batch_size: int = 16, parts: str | None = None
 ) -> None:
-    """Check a composition: gradients, precision, ranks, learning, size and cost.
+    """Check a method: gradients, precision, ranks, learning, size and cost.
+
+    Example:
+        counterpoint check simclr-small --size 32
 
     Args:
         method: Name of a method, or a method.json.
         size: Side of the images in pixels.
         batch_size: Images in the batch that is tried.
-        parts: Python file with parts of your own that the method.json names; it is run.
+        parts: Python file with your own parts, which the method.json names; the file is executed
+            (default: none).
     """
-    refuse_early(method=method)
+    refuse_early(method=method, parts=parts)
     from rich.console import Console
     from rich.table import Table
 

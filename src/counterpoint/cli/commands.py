@@ -1,35 +1,26 @@
-"""The commands by name, and what their signatures say of each option."""
+"""The commands by name, and what their signatures and docstrings say of each option."""
 
 import inspect
 import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
-from counterpoint.cli.check import check_command
-from counterpoint.cli.doctor import doctor_command
-from counterpoint.cli.encoders import encoders_command
-from counterpoint.cli.evaluate import evaluate_command
-from counterpoint.cli.methods import anatomy_command, methods_command
-from counterpoint.cli.pretrain import pretrain_command
-from counterpoint.cli.report import report_command
-from counterpoint.cli.study import study_command
-from counterpoint.cli.table import table_command
-from counterpoint.cli.views import views_command
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Prepare": ("doctor", "views"),
+    "Choose a method": ("methods", "encoders", "anatomy", "check"),
+    "Train": ("pretrain",),
+    "Measure": ("evaluate", "report"),
+    "Scale to many runs": ("study", "table"),
+}
+"""The commands by what a person wants. The command NAME is `NAME_command` in cli/NAME.py."""
 
 COMMANDS: dict[str, Callable[..., None]] = {
-    "doctor": doctor_command,
-    "views": views_command,
-    "pretrain": pretrain_command,
-    "evaluate": evaluate_command,
-    "report": report_command,
-    "methods": methods_command,
-    "encoders": encoders_command,
-    "anatomy": anatomy_command,
-    "check": check_command,
-    "study": study_command,
-    "table": table_command,
+    name: getattr(import_module(f"counterpoint.cli.{name}"), f"{name}_command")
+    for names in GROUPS.values()
+    for name in names
 }
 
 OURS = ("config", "print_config", "help")
@@ -38,7 +29,7 @@ OURS = ("config", "print_config", "help")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One argument of a command: its name, the values it takes, and whether it has to be given."""
+    """One argument of a command: its name, the values it takes, and whether it is required."""
 
     name: str
     kinds: tuple[Any, ...]
@@ -57,13 +48,26 @@ class Option:
         return tuple(str(word) for kind in found for word in typing.get_args(kind))
 
     @property
+    def value(self) -> str:
+        """What stands for its value in the help: the choices, N, X, or the option's name."""
+        if self.choices:
+            return "{" + ",".join(self.choices) + "}"
+        numbers = {int: "N", float: "X"}
+        return next((numbers[k] for k in self.kinds if k in numbers), self.name.upper())
+
+    @property
     def switch(self) -> bool:
         """Whether it is on when it is given without a value."""
         return bool in self.kinds
 
+    @property
+    def several(self) -> bool:
+        """Whether it takes more than one value."""
+        return any(typing.get_origin(kind) is list for kind in self.kinds)
+
 
 def options(command: str) -> dict[str, Option]:
-    """Read the options of a command from its signature.
+    """Return the options of a command, read from its signature.
 
     >>> options("pretrain")["out"]
     Option(name='out', kinds=(<class 'str'>,), required=True, positional=False)
@@ -82,8 +86,24 @@ def options(command: str) -> dict[str, Option]:
 
 
 def summary(command: str) -> str:
-    """Give the first sentence of a command's docstring."""
-    return (COMMANDS[command].__doc__ or "").splitlines()[0]
+    """Return the first sentence of a command's docstring."""
+    return described(command).splitlines()[0]
+
+
+def described(command: str) -> str:
+    """Return what a command's docstring says before its example and its arguments."""
+    doc = inspect.getdoc(COMMANDS[command]) or ""
+    return doc.partition("\n\nExample:")[0].partition("\n\nArgs:")[0]
+
+
+def example(command: str) -> str:
+    """Return the example in a command's docstring.
+
+    >>> example("methods")
+    'counterpoint methods'
+    """
+    doc = inspect.getdoc(COMMANDS[command]) or ""
+    return " ".join(doc.partition("\n\nExample:")[2].partition("\n\n")[0].split())
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:

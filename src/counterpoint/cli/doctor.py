@@ -4,12 +4,15 @@ from counterpoint.cli.early import refuse_early
 
 
 def doctor_command(data: str, *, limit: int | None = None, json: str | None = None) -> None:
-    """Look at images and machine: what is there, broken or twice, and how to start.
+    """Report broken and duplicate images, and suggest a first command for this machine.
+
+    Example:
+        counterpoint doctor photos
 
     Args:
-        data: Folder or file of the images.
-        limit: Only the first so many images of each split.
-        json: File to write everything to, for programs.
+        data: Folder or file of images.
+        limit: Use only the first N images of each split (default: all).
+        json: File to write the findings to, for programs (default: none).
     """
     refuse_early(data=data)
     from json import dumps
@@ -30,7 +33,7 @@ def doctor_command(data: str, *, limit: int | None = None, json: str | None = No
     for table in tables(seen, installed, suggestion):
         console.print(table)
     if suggestion is None:
-        console.print("nothing to suggest: too few images can be read")
+        console.print("no suggestion: too few readable images")
     else:
         console.print(suggestion.command, highlight=False, markup=False, soft_wrap=True)
     if json is not None:

@@ -1,4 +1,4 @@
-"""What can be refused before torch is imported, which takes seconds: a folder, a name."""
+"""What can be refused before torch is imported, which takes seconds: paths and names."""
 
 from pathlib import Path
 
@@ -12,8 +12,12 @@ def refuse_early(
     method: str | None = None,
     encoder: str | None = None,
     run: str | None = None,
+    out: str | None = None,
+    resume: str = "never",
+    parts: str | None = None,
+    known_bad: str | None = None,
 ) -> None:
-    """Refuse what is not there and names that are not known; what is left is looked at later.
+    """Refuse paths that do not exist and names that are not known; the rest is checked later.
 
     >>> refuse_early(method="simcrl")
     Traceback (most recent call last):
@@ -24,10 +28,34 @@ def refuse_early(
         _method(method)
     if encoder is not None:
         _encoder(encoder)
-    if run is not None and not (Path(run) / "run.json").is_file():
-        raise FileNotFoundError(f"run: {run} holds no run.json; counterpoint pretrain writes one")
+    if run is not None:
+        _run(run)
     if data is not None:
         _data(data)
+    if out is not None:
+        _out(out)
+    if resume not in catalogue.RESUME and not Path(resume).is_dir():
+        near = (
+            did_you_mean(resume, catalogue.RESUME) or "needs auto, never or a checkpoint's folder"
+        )
+        raise ValueError(f"resume: got {resume!r}, and there is no such folder; {near}")
+    for option, file in (("parts", parts), ("known-bad", known_bad)):
+        if file is not None and not Path(file).is_file():
+            raise FileNotFoundError(f"{option}: there is no file {file}")
+
+
+def refuse_unknown(what: str, name: str, known: tuple[str, ...], *, more: str = "") -> None:
+    """Refuse a name that is not one of a closed list.
+
+    >>> refuse_unknown("study", "tabel1", ("table1", "table2"), more=", or a .py file")
+    Traceback (most recent call last):
+        ...
+    ValueError: study: got 'tabel1'; there are table1, table2, or a .py file; did you mean table1?
+    """
+    if name not in known:
+        near = did_you_mean(name, known)
+        there = f"there are {', '.join(known)}{more}"
+        raise ValueError(f"{what}: got {name!r}; {there}; {near}".rstrip("; "))
 
 
 def _method(name: str) -> None:
@@ -41,20 +69,39 @@ def _method(name: str) -> None:
 
 
 def _encoder(name: str) -> None:
+    if name.startswith(catalogue.TIMM):
+        theirs = name.removeprefix(catalogue.TIMM)
+        if not catalogue.is_timm_name(theirs):
+            near = did_you_mean(theirs, catalogue.timm_names(), limit=3)
+            raise ValueError(
+                f"encoder: timm has no {theirs!r}; "
+                f"{near or 'counterpoint encoders PART searches its names'}"
+            )
+        return
     known = (*catalogue.ENCODERS, f"{catalogue.TIMM}NAME")
-    if name.startswith(catalogue.TIMM) or name.removeprefix("torchvision/") in known:
-        return  # timm has its own list, which takes its import
-    near = (
-        did_you_mean(name.removeprefix("torchvision/"), known)
-        or "counterpoint encoders lists the names"
-    )
-    raise ValueError(f"encoder: got {name!r}; {near}")
+    ours = name.removeprefix("torchvision/")
+    if ours not in known:
+        near = did_you_mean(ours, known) or "counterpoint encoders lists the names"
+        raise ValueError(f"encoder: got {name!r}; {near}")
 
 
-def _data(place: str) -> None:
-    if "://" in place:
+def _run(folder: str) -> None:
+    if not Path(folder).is_dir():
+        raise FileNotFoundError(f"run: there is no folder {folder}")
+    if not (Path(folder) / "run.json").is_file():
+        raise FileNotFoundError(f"run: {folder} has no run.json; counterpoint pretrain writes one")
+
+
+def _data(path: str) -> None:
+    if "://" in path:
         raise ValueError(
-            f"data: got {place}; data is local files only for now: copy it to a disk first"
+            f"data: got {path}; data is local files only for now: copy it to a disk first"
         )
-    if not Path(place).exists():
-        raise FileNotFoundError(f"data: there is no folder {place}")
+    if not Path(path).exists():
+        raise FileNotFoundError(f"data: there is no folder {path}")
+
+
+def _out(folder: str) -> None:
+    for path in (Path(folder), *Path(folder).parents):
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"out: {path} is a file; needs a folder, or a name that is free")

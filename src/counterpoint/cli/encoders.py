@@ -1,35 +1,37 @@
 """counterpoint encoders."""
 
 
-def encoders_command(search: str | None = None, *, most: int = 40) -> None:
-    """List the encoders by name; a word looks among those of timm.
+def encoders_command(search: str | None = None, *, limit: int = 40) -> None:
+    """List the encoders by name, or search the names of timm's.
+
+    Example:
+        counterpoint encoders vit_tiny
 
     Args:
-        search: Part of a name of timm's, such as vit_tiny.
-        most: How many of timm's names to show.
+        search: Part of a timm name, such as vit_tiny (default: list our own names).
+        limit: Show at most N of timm's names.
     """
     from rich.console import Console
     from rich.table import Table
 
-    from counterpoint.catalogue import ENCODERS, TIMM
+    from counterpoint.catalogue import ENCODERS, TIMM, timm_names
 
     console = Console()
     if search is None:
-        table = Table("--encoder", "", title_justify="left")
-        for name, what in ENCODERS.items():
-            table.add_row(name, what)
-        table.add_row(f"{TIMM}NAME", "any of timm's: counterpoint encoders vit_tiny")
+        table = Table("--encoder", "parameters", "what it is", title_justify="left")
+        for name, (parameters, what) in ENCODERS.items():
+            table.add_row(name, parameters, what)
+        table.add_row(f"{TIMM}NAME", "", "any of timm's: counterpoint encoders PART")
         console.print(table)
         return
-    import timm
-
-    found = timm.list_models(f"*{search.removeprefix(TIMM)}*")
+    part = search.removeprefix(TIMM)
+    found = [name for name in timm_names() if part in name]
     if not found:
         from counterpoint.spelling import did_you_mean
 
-        near = did_you_mean(search.removeprefix(TIMM), timm.list_models(), most=3)
-        raise ValueError(f"encoder: timm has no name with {search!r} in it; {near}".rstrip("; "))
-    for name in found[:most]:
+        near = did_you_mean(part, timm_names(), limit=3)
+        raise ValueError(f"encoder: no timm name contains {search!r}; {near}".rstrip("; "))
+    for name in found[:limit]:
         console.print(TIMM + name, highlight=False)
-    if len(found) > most:
-        console.print(f"... and {len(found) - most} more; --most {len(found)} shows all")
+    if len(found) > limit:
+        console.print(f"... and {len(found) - limit} more; --limit {len(found)} shows all")

@@ -1,6 +1,7 @@
 """counterpoint evaluate."""
 
-from counterpoint.cli.early import refuse_early
+from counterpoint.catalogue import PROBES
+from counterpoint.cli.early import refuse_early, refuse_unknown
 
 
 def evaluate_command(
@@ -17,23 +18,29 @@ def evaluate_command(
     device: str | None = None,
     workers: int | None = None,
 ) -> None:
-    """Measure a run's encoder: chosen on validation images, scored once on test images.
+    """Measure a run's encoder: choose on validation images, score once on test images.
+
+    Example:
+        counterpoint evaluate runs/photos --data photos --protocol knn,linear
 
     Args:
         folder: Folder of the run.
-        data: Folder of the images, with labels.
-        protocol: Any of knn, linear, mlp and finetune, with commas between.
-        labels: Shares of the training labels, such as 0.01,0.1,1.
-        seeds: How often to repeat what has chance in it.
+        data: Folder or file of images, with labels.
+        protocol: Any of knn, linear, mlp and finetune, separated by commas.
+        labels: Fractions of the training labels, such as 0.01,0.1,1.
+        seeds: Repetitions of the probes that depend on a seed.
         seed: The first of these seeds.
-        robustness: How many test images to classify under every corruption and shift as well.
-        map: Feature map to probe, -1 is the last; the last before a projection head if not given.
-        limit: Only the first so many images of each split, for a quick look.
-        device: Where to compute, such as cpu or cuda:1; an accelerator if there is one.
-        workers: Processes that read files; one per core if not given.
+        robustness: Also classify N test images under every corruption and shift.
+        map: Feature map to probe; -1 is the last (default: the last before a projection head).
+        limit: Use only the first N images of each split (default: all).
+        device: Where to compute, such as cpu or cuda:1 (default: an accelerator if there is one).
+        workers: Processes that read image files (default: one per core).
     """
     refuse_early(run=folder, data=data)
     shares = _shares(labels)
+    probes = [name.strip() for name in protocol.split(",")]
+    for name in probes:
+        refuse_unknown("protocol", name, PROBES)
     from rich.console import Console
 
     from counterpoint.data import open_data
@@ -42,7 +49,7 @@ def evaluate_command(
 
     result = Run.open(folder).evaluate(
         open_data(data, limit=limit),
-        probes=[name.strip() for name in protocol.split(",")],
+        probes=probes,
         fractions=shares,
         seeds=seeds,
         seed=seed,
@@ -55,7 +62,7 @@ def evaluate_command(
 
 
 def _shares(text: str) -> list[float]:
-    """Read shares of the labels.
+    """Read fractions of the labels.
 
     >>> _shares("0.01, 1")
     [0.01, 1.0]
@@ -64,5 +71,5 @@ def _shares(text: str) -> list[float]:
         return [float(share) for share in text.split(",")]
     except ValueError:
         raise ValueError(
-            f"--labels is {text!r}; it needs shares of the labels, such as 0.01,0.1,1"
+            f"--labels is {text!r}; it needs fractions of the labels, such as 0.01,0.1,1"
         ) from None

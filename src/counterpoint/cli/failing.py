@@ -1,17 +1,17 @@
-"""Which errors are a user's to mend, and how they are said."""
+"""Which errors a user can mend, and their messages."""
 
 import dis
 from types import TracebackType
 
 from counterpoint.failures import RunFailure
 
-BUG = "this looks like a bug of Counterpoint; please report it with the lines above"
+BUG = "this looks like a bug in Counterpoint; please report it with the lines above"
 
 
 def for_people(error: BaseException) -> str | None:
-    """Give the line for a mistake of the user; None for an error that only a trace explains.
+    """Return the line for a mistake of the user; None for an error that only a traceback explains.
 
-    An error that a `raise` of ours made has words of ours. One of torch's or of Python's may be a
+    An error raised by our code has a message for users. One from torch or Python may be a
     ValueError too ("expected a non-empty list of Tensors"), and tells a user nothing.
 
     >>> for_people(RunFailure("the disk is full"))

@@ -1,4 +1,4 @@
-"""How the options of one command are written in its help."""
+"""The layout of the help of one command."""
 
 import re
 from argparse import SUPPRESS
@@ -18,11 +18,8 @@ class Help(DefaultHelpFormatter):
         silent = value is None or value is False or value == SUPPRESS
         if silent or not action.option_strings or action.required:
             return said
-        return (
-            f"{said} (default: {value:g})"
-            if isinstance(value, float)
-            else f"{said} (default: {value})"
-        )
+        word = f"{value:g}" if isinstance(value, float) else str(value)
+        return f"{said.removesuffix('.')} (default: {word})."
 
     def _format_action_invocation(self, action: Any) -> str:
         text = str(super()._format_action_invocation(action))

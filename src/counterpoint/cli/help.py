@@ -1,35 +1,14 @@
-"""What --help says: the commands by what a person wants to do, and one example of each."""
+"""What --help says: the commands by what a person wants to do, and how each is typed."""
 
 from textwrap import fill
 
-from counterpoint.cli.commands import options, summary
+from counterpoint.cli.commands import GROUPS, options, summary
 
 WIDTH = 79
 
-GROUPS = {
-    "Look at your images": ("doctor", "views"),
-    "Train and measure": ("pretrain", "evaluate", "report"),
-    "Choose and check a method": ("methods", "encoders", "anatomy", "check"),
-    "Compare many runs": ("study", "table"),
-}
-
-EXAMPLES = {
-    "doctor": "counterpoint doctor photos",
-    "views": "counterpoint views photos --method simclr --out views.png",
-    "pretrain": "counterpoint pretrain photos --method simclr-small --out runs/photos",
-    "evaluate": "counterpoint evaluate runs/photos --data photos --protocol knn,linear",
-    "report": "counterpoint report runs/photos --data photos --out report.html",
-    "methods": "counterpoint methods",
-    "encoders": "counterpoint encoders vit_tiny",
-    "anatomy": "counterpoint anatomy simclr moco",
-    "check": "counterpoint check simclr-small --size 32",
-    "study": "counterpoint study table1 --plan",
-    "table": "counterpoint table runs/table1-small --format markdown",
-}
-
 
 def overview() -> str:
-    """Give the help of `counterpoint` itself."""
+    """Return the help of `counterpoint` itself."""
     lines = [
         "usage: counterpoint COMMAND ...",
         "",
@@ -38,16 +17,21 @@ def overview() -> str:
     for group, names in GROUPS.items():
         lines += ["", f"{group}:"]
         lines += [fill(f"  {n:<10}{summary(n)}", WIDTH, subsequent_indent=" " * 12) for n in names]
-    lines += ["", "counterpoint COMMAND --help lists its options; --version says which this is."]
+    lines += [
+        "",
+        "counterpoint COMMAND --help lists the options of a command and shows an example.",
+        "counterpoint --version prints the version.",
+    ]
     return "\n".join(lines) + "\n"
 
 
 def usage(command: str) -> str:
-    """Give the usage of a command in one line: what it needs, and that there are options."""
+    """Return the usage of a command in one line: what it needs, and that there are options."""
     words = ["counterpoint", command]
     for option in options(command).values():
         if option.positional:
-            words.append(option.flag if option.required else f"[{option.flag}]")
+            flag = f"{option.flag} ..." if option.several else option.flag
+            words.append(flag if option.required else f"[{flag}]")
         elif option.required:
             words.append(f"{option.flag} {option.name.upper()}")
     return " ".join([*words, "[options]"])

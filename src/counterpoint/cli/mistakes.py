@@ -2,8 +2,8 @@
 
 import re
 
-from counterpoint.cli.commands import COMMANDS, OURS, Option, options
-from counterpoint.cli.help import EXAMPLES, usage
+from counterpoint.cli.commands import COMMANDS, OURS, Option, example, options
+from counterpoint.cli.help import usage
 from counterpoint.spelling import did_you_mean
 
 LENGTH = 300
@@ -12,13 +12,13 @@ LENGTH = 300
 REASONS = {
     "precision": "fp16 is left out, its range is too small for scores; bf16-mixed has fp32's"
 }
-"""Why a word that people expect is not among the choices."""
+"""Why a value that people expect is not among the choices."""
 
 KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
 
 
 def explained(typed: list[str], said: str) -> str:
-    """Say what is wrong with a command that could not be read; `said` are the parser's words."""
+    """Return what is wrong with a command that could not be read; `said` is the parser's error."""
     if not typed or typed[0] not in COMMANDS:
         word = typed[0] if typed else ""
         near = did_you_mean(word, COMMANDS) or "counterpoint --help lists them"
@@ -50,13 +50,13 @@ def _unknown(typed: list[str], known: dict[str, Option]) -> str:
 
 
 def _missing(command: str, known: dict[str, Option], said: str) -> str:
-    """Find what has to be given and was not."""
+    """Find what is required and was not given."""
     found = re.search(r"arguments are required: (.*)", said)
     if found is None:
         return ""
     names = [word.strip().rpartition(".")[2] for word in found[1].split(",")]
     flags = " and ".join(known[name].flag for name in names if name in known)
-    return f"{command} needs {flags}; for example: {EXAMPLES[command]}"
+    return f"{command} needs {flags}; for example: {example(command)}"
 
 
 def _without_value(known: dict[str, Option], said: str) -> str:

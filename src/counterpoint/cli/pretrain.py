@@ -37,37 +37,52 @@ def pretrain_command(
 ) -> None:
     """Train an encoder on images without labels.
 
-    Options that are not given are the method's own (`counterpoint methods`).
+    Options that are not given are the method's own; `counterpoint anatomy METHOD` shows its parts.
+
+    Example:
+        counterpoint pretrain photos --method simclr-small --out runs/photos
 
     Args:
-        data: Folder of the images, or a Parquet, .npy or .npz file.
+        data: Folder of images, or a Parquet, .npy or .npz file.
         out: Folder to write the run to.
-        method: Name of a method (`counterpoint methods` lists them) or a method.json.
-        encoder: A torchvision ResNet, small, or timm/NAME; the method's own if not given.
-        size: Side of the views in pixels; if not given, 128 of files, that of images in memory.
-        epochs: Passes over the images; the method's own if not given.
-        batch_size: Images per update, over all devices; the method's own if not given.
-        accumulate: Parts that a batch is worked through in; less memory, negatives of a part only.
-        optimiser: LARS, SGD with momentum, Adam or AdamW.
-        lr: Learning rate per 256 images; the method's own if not given.
-        weight_decay: Weight decay, not for biases and norms.
-        seed: Seed of weights, order and views.
-        steps: Stop after so many steps, with the schedule fitted to them.
-        limit: Only the first so many images.
-        precision: Numbers to train in; scores and losses are fp32 at least.
+        method: Name of a method (`counterpoint methods` lists them), or a method.json.
+        encoder: Name of an encoder (`counterpoint encoders` lists them) or timm/NAME
+            (default: the method's own, e.g. resnet18).
+        size: Side of the views in pixels (default: 128 for image files, else that of the images).
+        epochs: Passes over the images (default: the method's own, e.g. 1000).
+        batch_size: Images per update over all devices (default: the method's own, e.g. 512).
+        accumulate: Split each batch into N parts to save memory; negatives come from one part only.
+        optimiser: LARS, SGD with momentum, Adam or AdamW (default: the method's own, e.g. lars).
+        lr: Learning rate per 256 images (default: the method's own, e.g. 1.0).
+        weight_decay: Weight decay; biases and norms have none (default: the method's own,
+            e.g. 0.0001).
+        seed: Seed of weights, sample order and views.
+        steps: Stop after N steps, with the schedule fitted to them (default: all epochs).
+        limit: Use only the first N images (default: all).
+        precision: Precision to train in; scores and losses are in fp32 or better.
         compile: Compile the encoder with torch.compile.
-        devices: Processes to train on; torchrun and SLURM say it themselves.
-        workers: Processes that read image files; one per core if not given.
-        resume: "auto" goes on from the newest checkpoint in the folder, or begins when there is
-            none; a checkpoint's folder goes on from that one.
-        save_seconds: Time between two checkpoints; 0 writes one after every step.
-        most_bad: Share of files that cannot be read above which the run stops.
-        known_bad: The quarantine.jsonl of an earlier run on the same data: not read again.
-        patience: Seconds without a sign of life after which another process counts as lost.
-        parts: Python file with parts of your own that a method.json names; it is run.
-        logger: Where metrics go besides metrics.csv; wandb stays offline.
+        devices: Processes to train on; under torchrun or SLURM, theirs.
+        workers: Processes that read image files (default: one per core).
+        resume: "auto" resumes from the newest checkpoint in --out, or starts afresh if there is
+            none; a checkpoint's folder resumes from that checkpoint.
+        save_seconds: Seconds between checkpoints; 0 writes one after every step.
+        most_bad: Stop the run if more than this share of the files cannot be read.
+        known_bad: The quarantine.jsonl of an earlier run on the same data; its files are skipped
+            (default: none).
+        patience: Seconds of silence after which another process counts as lost.
+        parts: Python file with your own parts, which a method.json names; the file is executed
+            (default: none).
+        logger: Where to log metrics besides metrics.csv; wandb stays offline.
     """
-    refuse_early(data=data, method=method, encoder=encoder)
+    refuse_early(
+        data=data,
+        method=method,
+        encoder=encoder,
+        out=out,
+        resume=resume,
+        parts=parts,
+        known_bad=known_bad,
+    )
     from counterpoint.data import open_data, view_side
     from counterpoint.methods import RECIPES, method_named, training_of
     from counterpoint.pretraining import pretrain

@@ -14,19 +14,23 @@ def report_command(
     limit: int | None = None,
     parts: str | None = None,
 ) -> None:
-    """Write one HTML page about a run, or about several side by side.
+    """Write one HTML page about one or more runs.
+
+    Example:
+        counterpoint report runs/photos --data photos --out report.html
 
     Args:
-        folders: One or more folders of runs.
-        data: Folder of the images, for neighbours, views and a map of the embeddings.
+        folders: Folder of a run, or of several to compare.
+        data: Folder or file of images, to show neighbours, views and a map of the embeddings
+            (default: leave these out).
         out: Page to write; it needs no network and no other file.
-        limit: Only the first so many images of each split.
-        parts: Python file with parts of your own that a run's method names; it is run.
+        limit: Use only the first N images of each split (default: all).
+        parts: Python file with your own parts, which a run's method names; the file is executed
+            (default: none).
     """
     for folder in folders:
-        if not Path(folder).is_dir():
-            raise FileNotFoundError(f"run: there is no folder {folder}")
-    refuse_early(data=data)
+        refuse_early(run=folder)
+    refuse_early(data=data, parts=parts)
     from rich.console import Console
 
     from counterpoint.data import open_data

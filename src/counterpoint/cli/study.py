@@ -2,7 +2,11 @@
 
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from counterpoint.catalogue import STUDIES
+from counterpoint.cli.early import refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,32 +37,38 @@ def study_command(
     speed: float | None = None,
     price: float | None = None,
 ) -> None:
-    """Run many trials and make a table: table1, table2, table3, parts, or a file of your own.
+    """Run the trials of a study and print its table; a finished trial is never run twice.
 
-    A finished trial is never run twice and an interrupted one goes on, so the same command may
-    be given again at any time.
+    Give the same command again at any time: interrupted trials resume.
+
+    Example:
+        counterpoint study table1 --plan
 
     Args:
         name: table1, table2, table3, parts, or a .py file with a function study() that returns
-            trials; such a file is run.
-        out: Folder of the results, here or anywhere fsspec reaches (s3://...); runs/NAME-SCALE
-            if not given.
-        scale: small is hours of two cores, paper the size of the paper; --plan says how many.
-        runner: local runs processes on this machine; ray runs tasks on a Ray cluster.
-        plan: Only say what the study would take: time, memory, operations.
-        cpus: Cores of each trial, which are its threads.
-        gpus: GPUs of each trial, for Ray; parts of one too.
-        at_once: Trials at once, for local; as many as there are cores for if not given.
-        retries: How often a trial that fails is tried again.
-        address: Address of a Ray cluster; the one around this process if not given.
-        seeds: Only the first so many seeds of each cell.
-        limit: Only the first so many images of each split, for a quick look.
-        images: Images seen by each trial instead of the study's budget, for a quick look.
-        figure: The figure of the table: knn, linear or mlp, as far as the trials have it.
-        compare: Whether the cells of a column or of a row are compared with each other.
-        speed: Operations a second (10^12) that a plan counts with; measured here if not given.
-        price: Price of an hour of one trial's machine, for a plan.
+            trials; such a file is executed.
+        out: Folder of the results, local or any that fsspec reaches, such as s3://...
+            (default: runs/NAME-SCALE).
+        scale: "small" takes hours on two cores, "paper" is the size of the paper; see --plan.
+        runner: "local" runs processes on this machine, "ray" runs tasks on a Ray cluster.
+        plan: Only print what the study would take: time, memory, operations.
+        cpus: Cores of each trial.
+        gpus: GPUs of each trial, with --runner ray; fractions are allowed.
+        at_once: Trials to run in parallel, with --runner local (default: cores / cpus).
+        retries: Number of times a failed trial is run again.
+        address: Address of a Ray cluster (default: the one this process is part of).
+        seeds: Use only the first N seeds of each cell (default: all).
+        limit: Use only the first N images of each split (default: all).
+        images: Images seen by each trial (default: the study's own budget).
+        figure: Probe to show in the table: knn, linear or mlp, if the trials have it.
+        compare: Compare the cells of a column, or of a row, with each other.
+        speed: Operations per second to plan with, in 10^12 (default: measured here).
+        price: Price of one hour of one trial's machine, for --plan (default: none).
     """
+    if not name.endswith(".py"):
+        refuse_unknown("study", name, STUDIES, more=", or a .py file")
+    elif not Path(name).is_file():
+        raise FileNotFoundError(f"study: there is no file {name}")
     from counterpoint.study.dashboard import Progress
     from counterpoint.study.load import trials_of
     from counterpoint.study.result_store import ResultStore
@@ -66,7 +76,7 @@ def study_command(
     from counterpoint.study.tables.outcome_table import require_figure
 
     if name.endswith(".py"):
-        sys.stderr.write(f"counterpoint: the study of {name}, which is run\n")
+        sys.stderr.write(f"counterpoint: running {name}\n")
     trials = shortened(trials_of(name, scale), seeds=seeds, limit=limit, images=images)
     if plan:
         _say_plan(trials, speed, price)
@@ -97,7 +107,7 @@ def study_command(
     try:
         _watch(outcomes, progress)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; the same command goes on") from None
+        raise KeyboardInterrupt("stopped; run the same command again to resume") from None
     finally:
         signal.signal(signal.SIGTERM, before)
     _say_table(store, figure, compare)
@@ -106,7 +116,7 @@ def study_command(
 
 
 def _watch(outcomes: "Iterator[Outcome]", progress: "Progress") -> None:
-    """Show the table of progress until the study ends; a line per trial where nobody looks."""
+    """Show the table of progress until the study ends; without a terminal, a line per trial."""
     from rich.console import Console
     from rich.live import Live
 

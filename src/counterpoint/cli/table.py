@@ -1,6 +1,7 @@
 """counterpoint table."""
 
 import sys
+from pathlib import Path
 from typing import Literal
 
 
@@ -13,20 +14,23 @@ def table_command(
     cost: Literal["none", "flops", "seconds"] = "flops",
     out: str | None = None,
 ) -> None:
-    """Make a table of a study's results: mean and spread over seeds, what differs, what it took.
+    """Print the table of a study: mean and spread over seeds, significance, cost.
+
+    Example:
+        counterpoint table runs/table1-small --format markdown
 
     Args:
-        folder: Folder of the results, or a file that --format json made of one, here or anywhere
+        folder: Folder of the results, or a file written by --format json; local or any that
             fsspec reaches.
-        figure: knn, linear or mlp, as far as the trials have it.
-        compare: Whether the cells of a column or of a row are compared with each other.
-        format: markdown, latex (booktabs), csv with all digits, svg, a figure, json, all results
-            in one file, or points, how many each part decides where it alone was changed.
-        cost: What stands in brackets behind each figure of a markdown or latex table.
-        out: File to write; printed if not given.
+        figure: Probe to show: knn, linear or mlp, if the trials have it.
+        compare: Compare the cells of a column, or of a row, with each other.
+        format: markdown; latex, with booktabs; csv, with all digits; svg, a figure; json, all
+            results in one file; points, the effect of each part where only it was changed.
+        cost: What to print in parentheses after each value of a markdown or latex table.
+        out: File to write (default: print).
     """
-    from pathlib import Path
-
+    if "://" not in folder and not Path(folder).exists():
+        raise FileNotFoundError(f"study: there is no folder {folder}")
     from counterpoint.study.bundle import bundled, read_study
     from counterpoint.study.tables import figure as drawing
     from counterpoint.study.tables import formats as writing

@@ -15,15 +15,18 @@ def views_command(
     size: int | None = None,
     seed: int = 0,
 ) -> None:
-    """Print a contact sheet: images, the views that a method draws of them, and how.
+    """Save a contact sheet: images, and the views that a method draws of them.
+
+    Example:
+        counterpoint views photos --method simclr --out views.png
 
     Args:
-        data: Folder of the images.
+        data: Folder or file of images.
         method: Name of a method, or a method.json.
-        out: Picture to write, a PNG by its name, or another format.
-        images: How many images, drawn from all of them.
-        epochs: How many epochs' views of each.
-        size: Side of the views in pixels; if not given, 128 of files, that of images in memory.
+        out: Image file to write; the extension chooses the format.
+        images: Number of images, drawn at random from all.
+        epochs: Number of epochs to draw views for.
+        size: Side of the views in pixels (default: 128 for image files, else that of the images).
         seed: Seed of the views and of the choice of images.
     """
     refuse_early(data=data, method=method)
@@ -45,11 +48,11 @@ def views_command(
 
 
 def _picture(out: str) -> Path:
-    """Make the folder of a picture, and refuse a name that is none before anything is drawn."""
+    """Create the folder of an image file; refuse other names before anything is drawn."""
     from PIL import Image
 
     file = Path(out)
     if file.suffix.lower() not in Image.registered_extensions():
-        raise ValueError(f"--out is {out!r}; it needs the name of a picture, such as views.png")
+        raise ValueError(f"--out is {out!r}; it needs the name of an image file, such as views.png")
     file.parent.mkdir(parents=True, exist_ok=True)
     return file

@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
+from counterpoint.catalogue import RESUME
 from counterpoint.data import fingerprint_difference
 from counterpoint.framework.settings import upgraded
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.folder import Checkpoints
 
 FOLDER = "checkpoints"
-WORDS = ("auto", "never")
 
 
 def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | None:
@@ -34,7 +34,7 @@ def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | No
             )
         return None
     if resume != "auto" and not Path(resume).is_dir():
-        near = did_you_mean(resume, WORDS) or "needs auto, never or a checkpoint's folder"
+        near = did_you_mean(resume, RESUME) or "needs auto, never or a checkpoint's folder"
         raise ValueError(f"resume: got {resume!r}, and there is no such folder; {near}")
     if resume == "auto":
         path, state = checkpoints.newest_described()

@@ -28,7 +28,7 @@ class Timm:
 
     def __post_init__(self) -> None:
         if not timm.is_model(self.name):
-            near = did_you_mean(self.name, timm.list_models(), most=3)
+            near = did_you_mean(self.name, timm.list_models(), limit=3)
             raise PartError(
                 "encoder",
                 got=repr(self.name),
