@@ -53,7 +53,8 @@ if TYPE_CHECKING:
         ProjectedCosine,
         ScaledDot,
     )
-    from counterpoint.parts.views import ChannelSplit, MultiView, Pipeline, ViewTransform
+    from counterpoint.parts.views import ChannelSplit, MultiView, Pipeline
+    from counterpoint.parts.views.transform import ViewTransform
     from counterpoint.pretraining import pretrain
     from counterpoint.run import Run
 
@@ -104,7 +105,8 @@ _HOMES = {
         "ProjectedCosine",
         "ScaledDot",
     ),
-    "counterpoint.parts.views": ("ChannelSplit", "MultiView", "Pipeline", "ViewTransform"),
+    "counterpoint.parts.views": ("ChannelSplit", "MultiView", "Pipeline"),
+    "counterpoint.parts.views.transform": ("ViewTransform",),
     "counterpoint.pretraining": ("pretrain",),
     "counterpoint.run": ("Run",),
     "counterpoint.framework.settings": ("Training",),

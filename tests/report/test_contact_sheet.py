@@ -10,13 +10,12 @@ import torch
 from PIL import Image
 
 from counterpoint.framework import Draw
-from counterpoint.methods import views_named
-from counterpoint.parts.views.pipelines import PIPELINES
+from counterpoint.methods import SEVEN, views_named
 from counterpoint.report.contact_sheet import CELL, COLOURS, MARGIN, contact_sheet
 from counterpoint.report.visible import visible
 
 
-@pytest.mark.parametrize("name", sorted(PIPELINES))
+@pytest.mark.parametrize("name", SEVEN)
 def test_the_sheet_of_every_method(name, photos):
     sheet = contact_sheet(views_named(name, size=64), [p[0] for p in photos[:2]], title=name)
     pixels = np.asarray(sheet)
@@ -29,7 +28,7 @@ def test_the_sheet_of_every_method(name, photos):
 @pytest.mark.parametrize("name", ["simclr", "amdim", "moco"])
 def test_a_view_is_shown_as_it_is(name, cifar):
     """Without chance, a view turned back into a picture is the image."""
-    built = PIPELINES[name](32).build((3, 32, 32)).evaluation
+    built = views_named(name, size=32).build((3, 32, 32)).evaluation
     (view,) = built(cifar.train.images[:1], Draw(0, 0, torch.zeros(1, dtype=torch.int64)))
     shown = torch.from_numpy(np.array(visible(view[0], built.stages))).permute(2, 0, 1)
     assert torch.equal(shown, cifar.train.images[0])
@@ -37,7 +36,7 @@ def test_a_view_is_shown_as_it_is(name, cifar):
 
 def test_lightness_and_colour_are_the_image(cifar):
     """Undone together, the channels of CMC's two views are the image again."""
-    built = PIPELINES["cmc"](32).build((3, 32, 32)).evaluation
+    built = views_named("cmc", size=32).build((3, 32, 32)).evaluation
     views = built(cifar.train.images[:1], Draw(0, 0, torch.zeros(1, dtype=torch.int64)))
     whole = torch.cat([view[0] for view in views])
     shown = torch.from_numpy(np.array(visible(whole, built.pipeline.stages)))
@@ -48,7 +47,7 @@ def test_lightness_and_colour_are_the_image(cifar):
 
 
 def test_patches_lie_beside_each_other(cifar):
-    built = PIPELINES["cpc"](32).build((3, 32, 32)).evaluation
+    built = views_named("cpc", size=32).build((3, 32, 32)).evaluation
     (view,) = built(cifar.train.images[:1], Draw(0, 0, torch.zeros(1, dtype=torch.int64)))
     shown = np.array(visible(view[0], built.stages))
     assert shown.shape == (7 * 8 + 6 * 2, 7 * 8 + 6 * 2, 3)

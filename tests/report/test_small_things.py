@@ -1,8 +1,12 @@
 """A short run has figures in place of curves; long lists are folded; files have their names."""
 
+from typing import get_args
+
 from counterpoint.data import open_data
+from counterpoint.evaluation.health.verdict import Word
 from counterpoint.report import write_report
 from counterpoint.report.samples import choose
+from counterpoint.report.sections.headline import BAD, KINDS, verdict_kind
 from counterpoint.report.sections.neighbours import _file
 from report.example import write_evaluation, write_health, write_run
 from report.tree import tree
@@ -40,3 +44,8 @@ def test_images_are_named_by_their_files(data, tmp_path):
     assert f'title="{names[0]}"' in shown
     assert f">{names[0].partition('/')[2]}<" in shown
     assert _file("") is None
+
+
+def test_every_verdict_has_a_colour_and_a_mark():
+    assert set(KINDS) == set(get_args(Word))
+    assert verdict_kind("collapsing") == verdict_kind("Trivial") == BAD

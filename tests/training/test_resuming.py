@@ -10,10 +10,11 @@ import torch
 from counterpoint import Training, open_data, pretrain
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
+from counterpoint.run_files import CHECKPOINTS
 from counterpoint.training.checkpoints import Checkpoints, hashed
 from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
-from counterpoint.training.resume import FOLDER, start_from
+from counterpoint.training.resume import start_from
 
 IDENTITY = {"method": "a", "data": "b", "steps": 3}
 LARGE = 1 << 20
@@ -26,7 +27,7 @@ def state(step, **more):
 
 @pytest.fixture
 def folder(tmp_path):
-    place = Checkpoints(tmp_path / FOLDER)
+    place = Checkpoints(tmp_path / CHECKPOINTS)
     for step in (1, 2):
         place.save(step, state(step))
     return tmp_path
@@ -62,7 +63,7 @@ def test_a_checkpoint_is_hashed_once_and_its_identity_costs_nothing(folder, hash
 
 
 def test_one_whose_weights_are_damaged_is_passed_over_when_they_are_read(folder, capsys):
-    weights = folder / FOLDER / "step-00000002" / "state.safetensors"
+    weights = folder / CHECKPOINTS / "step-00000002" / "state.safetensors"
     data = bytearray(weights.read_bytes())
     data[-5] ^= 1
     weights.write_bytes(data)
@@ -75,7 +76,7 @@ def test_one_whose_weights_are_damaged_is_passed_over_when_they_are_read(folder,
 
 def test_when_none_is_whole_it_says_what_to_do(folder):
     for step in (1, 2):
-        weights = folder / FOLDER / f"step-0000000{step}" / "state.safetensors"
+        weights = folder / CHECKPOINTS / f"step-0000000{step}" / "state.safetensors"
         weights.write_bytes(weights.read_bytes()[:-4] + b"\1\2\3\4")
     start = start_from(folder, "auto", IDENTITY)
     with pytest.raises(CheckpointError, match=r"none in .* is whole; give another --out"):
@@ -87,21 +88,21 @@ def test_other_ranks_take_the_one_that_rank_0_has_chosen(folder, monkeypatch):
     plugin.told = lambda _: 1  # rank 0 says so, whatever is newest here
     monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
     monkeypatch.setattr("torch.distributed.get_rank", lambda: 1)
-    found = plugin.load_checkpoint(folder / FOLDER)
+    found = plugin.load_checkpoint(folder / CHECKPOINTS)
     assert float(found["weights"][0]) == 1.0
 
 
 def test_another_torch_is_a_word_and_no_refusal(folder, capsys):
-    Checkpoints(folder / FOLDER).save(3, state(3, torch="1.0.0"))
+    Checkpoints(folder / CHECKPOINTS).save(3, state(3, torch="1.0.0"))
     assert start_from(folder, "auto", IDENTITY) is not None
     assert "step-00000003 was written with torch 1.0.0" in capsys.readouterr().err
 
 
 def test_one_that_is_named_is_taken_or_refused(folder):
-    path = folder / FOLDER / "step-00000001"
+    path = folder / CHECKPOINTS / "step-00000001"
     assert start_from(folder, str(path), IDENTITY) == path
     with pytest.raises(ValueError, match="step-00000009', and there is no such folder"):
-        start_from(folder, str(folder / FOLDER / "step-00000009"), IDENTITY)
+        start_from(folder, str(folder / CHECKPOINTS / "step-00000009"), IDENTITY)
     with pytest.raises(ValueError, match="steps was 3 and is 4"):
         start_from(folder, "auto", IDENTITY | {"steps": 4})
 
@@ -115,7 +116,7 @@ def test_one_that_is_named_is_taken_or_refused(folder):
 )
 def test_other_data_is_refused_with_what_it_is(tmp_path, was, words):
     kept = {"identity": IDENTITY | {"data": was}}
-    Checkpoints(tmp_path / FOLDER).save(1, {"counterpoint": kept})
+    Checkpoints(tmp_path / CHECKPOINTS).save(1, {"counterpoint": kept})
     with pytest.raises(ValueError, match=words):
         start_from(tmp_path, "auto", IDENTITY | {"data": "files2-9-ab-bb-none"})
 

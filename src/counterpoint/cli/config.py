@@ -22,7 +22,7 @@ def read_options(text: str) -> Any:
         ...
     ValueError: config: got an alias, needs plain values; write the value out
     """
-    import yaml  # type: ignore[import-untyped]
+    import yaml
     from jsonargparse import get_loader
 
     try:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from counterpoint import catalogue
+from counterpoint.run_files import RUN
 from counterpoint.spelling import did_you_mean
 
 
@@ -88,7 +89,7 @@ def _encoder(name: str) -> None:
 def _run(folder: str) -> None:
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"run: there is no folder {folder}")
-    if not (Path(folder) / "run.json").is_file():
+    if not (Path(folder) / RUN).is_file():
         raise FileNotFoundError(f"run: {folder} has no run.json; counterpoint pretrain writes one")
 
 

@@ -74,7 +74,8 @@ def _fits(version: str, asked: str) -> bool:
     """
     have = _numbers(version)
     for rule in asked.replace(" ", "").split(","):
-        sign, want = re.match(r"([<>=!~]*)(.*)", rule).groups()  # type: ignore[union-attr]
+        want = rule.lstrip("<>=!~")
+        sign = rule.removesuffix(want)
         wanted = _numbers(want)
         if wanted and sign in SIGNS and not SIGNS[sign](have, wanted):
             return False
@@ -82,12 +83,12 @@ def _fits(version: str, asked: str) -> bool:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Read a version up to where it is no number.
+    """Return the numbers that a version begins with.
 
     >>> _numbers("2.14.1+cpu")
     (2, 14, 1)
     """
-    return tuple(int(part) for part in re.match(r"[\d.]*", version)[0].split(".") if part)  # type: ignore[index]
+    return tuple(int(part) for part in re.split(r"[^\d.]", version)[0].split(".") if part)
 
 
 def _installed(name: str) -> str | None:

@@ -34,7 +34,8 @@ class Classifier(nn.Module):
         nn.init.zeros_(self.head.weight)
 
     def forward(self, images: Bytes) -> Float[Tensor, "image class"]:
-        return self.head(self.representation.vectors(images))  # type: ignore[no-any-return]
+        scores: Tensor = self.head(self.representation.vectors(images))
+        return scores
 
 
 def finetune(

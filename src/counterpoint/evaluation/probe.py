@@ -76,4 +76,5 @@ def share_right(predicted: Int64[Tensor, " _"], true: Int64[Tensor, " _"]) -> fl
 def probabilities(net: nn.Module, vectors: Vectors) -> Float[Tensor, "_ class"]:
     """Run a classifier at rest."""
     net.eval()
-    return net(vectors).softmax(dim=1)  # type: ignore[no-any-return]
+    shares: Tensor = net(vectors).softmax(dim=1)
+    return shares

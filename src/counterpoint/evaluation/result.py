@@ -16,6 +16,14 @@ from counterpoint.evaluation.scores import (
     per_class,
 )
 
+PROBE_WORDS = {
+    "knn": "weighted kNN",
+    "linear": "linear probe",
+    "mlp": "MLP probe",
+    "finetune": "fine-tuned encoder",
+}
+"""The probes as people call them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:

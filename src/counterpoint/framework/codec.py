@@ -59,6 +59,10 @@ def _made(part: type, settings: dict[str, Any]) -> Any:
     return part(**settings)
 
 
+def _is_finite(value: float) -> bool:
+    return not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
 def _fits(value: object, hint: Any) -> bool:
     """Whether a value that was read is one that a setting declares."""
     kind, inner = get_origin(hint), get_args(hint)
@@ -71,7 +75,7 @@ def _fits(value: object, hint: Any) -> bool:
         each = inner[:1] * len(items) if inner[-1] is ... else inner
         return items is value and len(items) == len(each) and all(map(_fits, items, each))
     if hint is float:
-        return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
+        return isinstance(value, int | float) and _is_finite(value)
     if hint is int:
         return type(value) is int and abs(value) < 2**63
     if hint in (bool, str, NoneType):

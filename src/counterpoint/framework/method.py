@@ -100,3 +100,7 @@ class Method:
             f"({number}) {name:<11}{settings}"
             for number, (name, settings) in enumerate(self.rows(), start=1)
         )
+
+
+FIVE = tuple(place.name for place in fields(Method))
+"""The names of the five parts, in order."""

@@ -5,27 +5,19 @@ from pathlib import Path
 
 from counterpoint.framework import Method
 from counterpoint.framework.contracts import Views
-from counterpoint.methods import amdim as _amdim
-from counterpoint.methods import byol as _byol
-from counterpoint.methods import cmc as _cmc
-from counterpoint.methods import cpc as _cpc
-from counterpoint.methods import moco as _moco
-from counterpoint.methods import simclr as _simclr
-from counterpoint.methods import yadim as _yadim
+from counterpoint.methods.amdim import amdim, amdim_small
+from counterpoint.methods.byol import byol, byol_small
+from counterpoint.methods.cmc import cmc, cmc_small
+from counterpoint.methods.cpc import cpc, cpc_small
 from counterpoint.methods.known import METHODS, RECIPES, SEVEN
+from counterpoint.methods.moco import moco, moco_small
 from counterpoint.methods.recipe import Recipe
 from counterpoint.methods.recognising import recipe_of, training_of
+from counterpoint.methods.simclr import simclr, simclr_small
+from counterpoint.methods.yadim import yadim, yadim_small
 from counterpoint.parts import PARTS
 from counterpoint.parts.encoders import encoder_named
 from counterpoint.spelling import did_you_mean
-
-simclr, simclr_small = _simclr.simclr, _simclr.simclr_small
-amdim, amdim_small = _amdim.amdim, _amdim.amdim_small
-cpc, cpc_small = _cpc.cpc, _cpc.cpc_small
-moco, moco_small = _moco.moco, _moco.moco_small
-byol, byol_small = _byol.byol, _byol.byol_small
-cmc, cmc_small = _cmc.cmc, _cmc.cmc_small
-yadim, yadim_small = _yadim.yadim, _yadim.yadim_small
 
 
 def method_named(
@@ -87,9 +79,9 @@ __all__ = [
     "cmc_small",
     "cpc",
     "cpc_small",
+    "method_named",
     "moco",
     "moco_small",
-    "named",
     "read_method",
     "recipe_of",
     "simclr",

@@ -1,19 +1,21 @@
 """The table of methods."""
 
 from collections.abc import Callable
+from importlib import import_module
 
+from counterpoint.catalogue import METHODS as FILES
 from counterpoint.framework import Method
-from counterpoint.methods.amdim import RECIPES as AMDIM
-from counterpoint.methods.byol import RECIPES as BYOL
-from counterpoint.methods.cmc import RECIPES as CMC
-from counterpoint.methods.cpc import RECIPES as CPC
-from counterpoint.methods.moco import RECIPES as MOCO
 from counterpoint.methods.recipe import Recipe
-from counterpoint.methods.simclr import RECIPES as SIMCLR
-from counterpoint.methods.yadim import RECIPES as YADIM
 
-RECIPES: dict[str, Recipe] = AMDIM | CPC | SIMCLR | MOCO | BYOL | CMC | YADIM
-"""Every method by name: as its authors' code has it, `-paper` as printed, `-small` for a CPU."""
+RECIPES: dict[str, Recipe] = {
+    name: recipe
+    for file in FILES
+    for name, recipe in import_module(f"counterpoint.methods.{file}").RECIPES.items()
+}
+"""Every method by name: as in its authors' code, `-paper` as printed, `-small` for a CPU.
+
+A method is a file here with its RECIPES, and a line in the catalogue.
+"""
 
 SEVEN = ["amdim", "cpc", "simclr", "moco", "byol", "cmc", "yadim"]
 """The methods of the paper, in the order of the README."""

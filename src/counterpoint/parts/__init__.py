@@ -1,56 +1,20 @@
 """The five parts of section 2, and the closed table of their names."""
 
-from counterpoint.parts.encoders import (
-    AMDIMEncoder,
-    CPCResNet,
-    Headed,
-    MomentumEncoder,
-    NarrowResNet,
-    PerView,
-    QueryKeyEncoder,
-    ResNet,
-    ThinResNet,
-    Timm,
-)
-from counterpoint.parts.extraction import Bank, Compare, Context, Keys, OneWay, Pair, Pooled, Queue
-from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
-from counterpoint.parts.similarity import (
-    Bilinear,
-    Cosine,
-    Dot,
-    PredictedCosine,
-    ProjectedCosine,
-    ScaledDot,
-)
-from counterpoint.parts.views import (
-    CentreCrop,
-    ChannelSplit,
-    ColourJitter,
-    ColourSpace,
-    GaussianBlur,
-    Greyscale,
-    HorizontalFlip,
-    MultiView,
-    Normalise,
-    Patches,
-    Pipeline,
-    RandomResizedCrop,
-    Resize,
-    Solarise,
-    Translation,
-)
+from dataclasses import is_dataclass
+
+from counterpoint.parts import encoders, extraction, losses, similarity, views
+
+FIVE = (views, encoders, extraction, similarity, losses)
 
 PARTS: dict[str, type] = {
-    part.__name__: part
-    for part in (
-        *(Pipeline, MultiView, ChannelSplit),
-        *(RandomResizedCrop, Translation, HorizontalFlip, Resize, CentreCrop),
-        *(ColourJitter, Greyscale, Solarise, GaussianBlur, Normalise, ColourSpace, Patches),
-        *(ResNet, NarrowResNet, ThinResNet, Timm, AMDIMEncoder, CPCResNet, Headed, PerView),
-        *(MomentumEncoder, QueryKeyEncoder),
-        *(Pooled, Compare, Pair, OneWay, Context, Keys, Queue, Bank),
-        *(Dot, ScaledDot, Cosine, Bilinear, ProjectedCosine, PredictedCosine),
-        *(NCE, Penalised, Triplet, Regression),
-    )
+    name: value
+    for module in FIVE
+    for name, value in vars(module).items()
+    if isinstance(value, type)
+    and is_dataclass(value)
+    and value.__module__.startswith(module.__name__)
 }
-"""Every name that a method's JSON may use; nothing else is ever looked up."""
+"""Every name that a method's JSON may use; nothing else is ever looked up.
+
+A part has its name here by being imported in the `__init__.py` of its folder.
+"""

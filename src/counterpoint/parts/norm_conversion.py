@@ -4,11 +4,11 @@ from timm.layers.norm_act import BatchNormAct2d, SyncBatchNormAct, convert_sync_
 from torch import nn
 
 from counterpoint.framework import PartError, World
+from counterpoint.framework.method import FIVE
 from counterpoint.parts.batch_norm import AFTER, GroupedBatchNorm, Norm
 
 UNDERSTOOD = {kind.forward for kind in (Norm, nn.SyncBatchNorm, BatchNormAct2d, SyncBatchNormAct)}
 """What a batch norm may do: its statistics, then timm's `drop` and `act`, and nothing else."""
-PARTS = {"views", "encoder", "extraction", "similarity", "loss"}
 
 
 def replace_norms(module: nn.Module) -> None:
@@ -63,8 +63,8 @@ def _understood(name: str, norm: Norm) -> None:
     why = "hooks or modules of its own" if ours else "a forward of its own"
     part, _, place = name.partition(".")
     raise PartError(
-        part if part in PARTS else "encoder",
-        got=f"the batch norm {place if part in PARTS else name}, a {kind.__name__} with {why}",
+        part if part in FIVE else "encoder",
+        got=f"the batch norm {place if part in FIVE else name}, a {kind.__name__} with {why}",
         needs="one of torch's, or timm's BatchNormAct2d",
         do="it would be another network over several ranks or groups: take another encoder, "
         "sync_batchnorm=False, or for MoCo groups=1",

@@ -4,15 +4,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterpoint.evaluation.result import PROBE_WORDS
 from counterpoint.report.tolerant import mapping, number, numbers, read_object, text_or_none
-
-NAMES = {
-    "knn": "weighted kNN",
-    "linear": "linear probe",
-    "mlp": "MLP probe",
-    "finetune": "fine-tuned encoder",
-}
-FROZEN = ("knn", "linear", "mlp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +30,7 @@ class Probe:
     @property
     def words(self) -> str:
         """Its name as people say it."""
-        return NAMES.get(self.name, self.name)
+        return PROBE_WORDS.get(self.name, self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

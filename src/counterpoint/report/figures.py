@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from counterpoint.report.evaluation_record import FROZEN, Probe
+from counterpoint.evaluation.protocol import FROZEN
+from counterpoint.report.evaluation_record import Probe
 from counterpoint.report.findings import Findings
 from counterpoint.report.words import percent
 

@@ -10,15 +10,16 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from counterpoint.framework import Method
+from counterpoint.framework.method import FIVE
 from counterpoint.framework.settings import upgraded
 from counterpoint.methods import read_method
 from counterpoint.report.evaluation_record import Evaluation, read_evaluation
 from counterpoint.report.health_record import Epoch, Point, read_health
 from counterpoint.report.method_name import method_name
 from counterpoint.report.tolerant import mapping, number, read_object, text_or_none
+from counterpoint.run_files import ENCODER, EVALUATION, HEALTH, METHOD, METRICS, MODEL, RUN
 
-PARTS = ("views", "encoder", "extraction", "similarity", "loss")
-WEIGHTS = ("encoder.safetensors", "model.safetensors")
+WEIGHTS = (ENCODER, MODEL)
 KNOWN = {"method", "data", "image", "training", "steps", "versions"}
 """What run.json has; whatever else it holds is shown under environment."""
 
@@ -55,10 +56,10 @@ class Findings:
 
 def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> Findings:
     """Read what a run's folder holds; `parts` are a user's own part classes, by name."""
-    record = read_object(folder / "run.json")
-    method, rows = _method(folder / "method.json", parts)
-    loss, health = read_loss(folder), read_health(folder / "health.jsonl")
-    evaluation = read_evaluation(folder / "evaluation.json")
+    record = read_object(folder / RUN)
+    method, rows = _method(folder / METHOD, parts)
+    loss, health = read_loss(folder), read_health(folder / HEALTH)
+    evaluation = read_evaluation(folder / EVALUATION)
     if not (record or rows or loss or health or evaluation):
         raise FileNotFoundError(f"run: {folder} holds no run.json; pretrain writes one")
     image = tuple(int(n) for n in record.get("image", ()) if number(n) is not None)
@@ -83,7 +84,7 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
 
 def read_loss(folder: Path) -> tuple[Point, ...]:
     """Read (step, loss) from the newest metrics.csv at or below a folder."""
-    files = sorted(folder.rglob("metrics.csv"), key=lambda file: file.stat().st_mtime)
+    files = sorted(folder.rglob(METRICS), key=lambda file: file.stat().st_mtime)
     if not files:
         return ()
     with files[-1].open(newline="") as file:
@@ -109,7 +110,7 @@ def _method(
         method = read_method(file.read_text(), parts=parts)
     except (ValueError, TypeError):
         written = read_object(file)
-        return None, tuple((p, _short(written[p])) for p in PARTS if p in written)
+        return None, tuple((p, _short(written[p])) for p in FIVE if p in written)
     return method, method.rows()
 
 

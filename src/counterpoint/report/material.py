@@ -60,3 +60,10 @@ def scrolled(name: str, inside: Html) -> Html:
         "tabindex": 0,
     }
     return el("div", attributes, inside)
+
+
+def compare_table(corner: str, heads: list[Html], rows: list[Html]) -> Html:
+    """Make a table with a column for each run."""
+    top = el("tr", {}, el("th", {"scope": "col"}, corner), *heads)
+    attributes = {"class": "compare", "style": f"--runs:{len(heads)}"}
+    return el("table", attributes, el("thead", {}, top), el("tbody", {}, *rows))

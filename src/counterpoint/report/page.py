@@ -1,37 +1,32 @@
 """One page: a head that forbids the network, the top, and the sections below each other."""
 
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from counterpoint.report.markup import Html, el, join, script_hash
 from counterpoint.report.material import Material, Section
 from counterpoint.report.palette import variables
-from counterpoint.report.sections.confusion import confusion_section
-from counterpoint.report.sections.curves import curves
 from counterpoint.report.sections.headline import lead, page_title, short_data, tiles, verdict_box
-from counterpoint.report.sections.health import health
-from counterpoint.report.sections.map import map_section
-from counterpoint.report.sections.neighbours import neighbours_section
-from counterpoint.report.sections.parts import parts_section
-from counterpoint.report.sections.probes import probes
-from counterpoint.report.sections.robustness import robustness_section
-from counterpoint.report.sections.setup import costs, environment, repeating, settings
-from counterpoint.report.sections.sheet import views
 
 HERE = Path(__file__).parent
-PICTURES, FIGURES = (
-    (neighbours_section, views, map_section),
-    (probes, confusion_section, robustness_section),
-)
-LAST = (costs, environment, repeating)
-ALONE = (curves, health, *PICTURES, *FIGURES, parts_section, settings, *LAST)
-SEVERAL = (parts_section, settings, *FIGURES, curves, health, *PICTURES, *LAST)
-"""Of several runs, where they differ and what came of it is told first."""
+PICTURES, FIGURES = ("neighbours", "sheet", "map"), ("probes", "confusion", "robustness")
+ALONE = ("curves", "health", *PICTURES, *FIGURES, "parts", "setup")
+"""The sections of a page, in order: `SECTIONS` of sections/NAME.py."""
+FIRST = ("parts", *FIGURES)
+"""Of several runs, where they differ and what came of it is shown first."""
+
+
+def _sections(*, several: bool) -> list[Callable[[Material], Section | None]]:
+    names = (*FIRST, *(name for name in ALONE if name not in FIRST)) if several else ALONE
+    files = (import_module(f"counterpoint.report.sections.{name}") for name in names)
+    return [make for file in files for make in file.SECTIONS]
 
 
 def page(material: Material) -> str:
-    """Write the whole page of one run or of several."""
+    """Return the whole page of one or more runs."""
     style, script = (HERE / "style.css").read_text(), (HERE / "page.js").read_text()
-    found = [make(material) for make in (SEVERAL if material.several else ALONE)]
+    found = [make(material) for make in _sections(several=material.several)]
     sections = [section for section in found if section is not None]
     head = el(
         "head",

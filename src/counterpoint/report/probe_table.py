@@ -3,8 +3,7 @@
 from rich.table import Table
 
 from counterpoint.evaluation import ProbeResult, Result
-
-NAMES = {"knn": "weighted kNN", "linear": "linear", "mlp": "MLP", "finetune": "fine-tuned"}
+from counterpoint.evaluation.result import PROBE_WORDS
 
 
 def probe_table(result: Result, *, title: str) -> Table:
@@ -26,7 +25,7 @@ def probe_table(result: Result, *, title: str) -> Table:
 def _cells(probe: ProbeResult, *, spread: bool) -> list[str]:
     chosen = ", ".join(f"{name} {value:g}" for name, value in probe.settings.items())
     return [
-        NAMES[probe.name] + (f"\n[dim]{chosen}[/]" if chosen else ""),
+        PROBE_WORDS[probe.name] + (f"\n[dim]{chosen}[/]" if chosen else ""),
         f"{probe.fraction:.0%}",
         f"{probe.validation:.4f}",
         f"[bold]{probe.test:.4f}[/]",

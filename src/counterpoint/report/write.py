@@ -9,6 +9,7 @@ from counterpoint.report.material import Material
 from counterpoint.report.page import page
 from counterpoint.report.samples import Sample, Seen, choose, look
 from counterpoint.run import Run
+from counterpoint.run_files import MODEL
 
 IMAGES = 2_000  # on the map and among the neighbours: a sheet of them is below 2 MB
 MARKS = 8_000  # on all maps together: with many runs a file of less than 5 MB needs fewer
@@ -46,7 +47,7 @@ def _seen(
     """Ask every run for its vectors of the sample."""
     found = []
     for folder, run in zip(folders, runs, strict=True):
-        if not (folder / "model.safetensors").is_file():
+        if not (folder / MODEL).is_file():
             raise FileNotFoundError(f"run: {run.folder} holds no model.safetensors; leave out data")
         opened = Run.open(folder, parts=dict(parts) if parts else None)
         found.append(look(opened.embed(sample.source), sample.labels))

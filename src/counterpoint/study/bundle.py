@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-import fsspec  # type: ignore[import-untyped]
+import fsspec
 
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore

@@ -11,6 +11,7 @@ from counterpoint.data import Batches, Files, Source, Splits
 from counterpoint.framework import Method, Model, contrast
 from counterpoint.framework.settings import Training
 from counterpoint.pretraining import pretrain
+from counterpoint.run_files import CHECKPOINTS
 from counterpoint.study.step_cost import first_views
 
 SHARE = 0.1  # of the trial's steps, for each rate; ours: the paper does not say
@@ -56,7 +57,7 @@ def choose_rate(
         )
         _refuse(run.model, method)
         losses.append(held_out_loss(run.model, splits.validation, tried))
-        shutil.rmtree(place / "checkpoints", ignore_errors=True)  # its weights are in the run
+        shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)  # its weights are in the run
     best = min(range(len(rates)), key=lambda place: losses[place])
     return Choice(rates[best], tuple(losses), short * len(rates))
 

@@ -1,17 +1,16 @@
 """A study by its name, or from a user's own file."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 from counterpoint.spelling import did_you_mean
 from counterpoint.study.studies import STUDIES
 from counterpoint.study.studies.scales import Scale
 from counterpoint.study.trial import Trial
+from counterpoint.user_file import run_file
 
 
 def trials_of(name: str, scale: Scale) -> list[Trial]:
-    """Give the trials of a study; a .py file is run, and its function `study` called.
+    """Return the trials of a study; a .py file is executed, and its function `study` called.
 
     >>> len(trials_of("table2", "small"))
     24
@@ -26,15 +25,7 @@ def trials_of(name: str, scale: Scale) -> list[Trial]:
 
 
 def _from_file(file: Path) -> list[Trial]:
-    if not file.is_file():
-        raise FileNotFoundError(f"study: there is no file {file}")
-    name = f"counterpoint_study_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file.resolve())
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
+    module = run_file(file, what="study")
     if not callable(getattr(module, "study", None)):
         raise ValueError(f"study: {file} has no function study(); it returns a list of trials")
     found = list(module.study())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import fsspec  # type: ignore[import-untyped]
+import fsspec
 
 from counterpoint.study.outcome import Outcome, fingerprint_in
 from counterpoint.study.trial import Trial

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 from counterpoint.framework import codec
+from counterpoint.framework.method import FIVE
 from counterpoint.framework.settings import Training
 from counterpoint.study.budget import Budget, Flops, Images, Seconds
 
 Value = bool | int | float | str | tuple[float, ...]
-FIVE = ("views", "encoder", "extraction", "similarity", "loss")
 LABELS = {"name", "row", "column"}
 """Words for people: they change where a result is shown, not what it is."""
 PACKAGE = Path(__file__).parents[1]

@@ -84,7 +84,8 @@ class Ranks:
         return summed
 
     def sum(self, values: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        return _Sum.apply(values, self.group)  # type: ignore[no-any-return]
+        total: Tensor = _Sum.apply(values, self.group)
+        return total
 
     def _shares(self) -> tuple[int, ...]:
         assert self.batch is not None

@@ -10,10 +10,9 @@ import torch
 from counterpoint.catalogue import RESUME
 from counterpoint.data import fingerprint_difference
 from counterpoint.framework.settings import upgraded
+from counterpoint.run_files import CHECKPOINTS
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.folder import Checkpoints
-
-FOLDER = "checkpoints"
 
 
 def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | None:
@@ -24,9 +23,9 @@ def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | No
     tensors are read and hashed once, when they are loaded (`SafeCheckpointIO`), which is when the
     newest one is chosen for all ranks.
     """
-    checkpoints = Checkpoints(folder / FOLDER)
+    checkpoints = Checkpoints(folder / CHECKPOINTS)
     if resume == "never":
-        found = max((folder / FOLDER).glob("step-*"), default=None)
+        found = max((folder / CHECKPOINTS).glob("step-*"), default=None)
         if found is not None:
             raise ValueError(
                 f"resume: {folder} already holds a run, at {found.name}; --resume auto goes on "

@@ -67,14 +67,16 @@ class QueryKey(Momentum):
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         regroup(self.online, self._groups(len(views[0]), shuffled=False), self.groups)
-        return self.online(views[:1])  # type: ignore[no-any-return]
+        maps: tuple[Maps, ...] = self.online(views[:1])
+        return maps
 
     @torch.no_grad()
     def target(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         regroup(self.twin, self._groups(len(views[0]), shuffled=True), self.groups)
         if self.training and not self.passes.is_meta:
             add_to(self, "passes", 1)
-        return self.twin(views[1:])  # type: ignore[no-any-return]
+        maps: tuple[Maps, ...] = self.twin(views[1:])
+        return maps
 
     def _groups(self, own: int, *, shuffled: bool) -> Int64[Tensor, " image"] | None:
         """Give the groups of this rank's images: together they are those of one process."""

@@ -1,11 +1,10 @@
 """Part (3), M -> r^a, R^+, R^-."""
 
-from counterpoint.parts.extraction.bank import Bank
-from counterpoint.parts.extraction.context import Context
-from counterpoint.parts.extraction.keys import Keys
-from counterpoint.parts.extraction.maps import Compare, Pair
-from counterpoint.parts.extraction.one_way import OneWay
-from counterpoint.parts.extraction.pooled import Pooled
-from counterpoint.parts.extraction.queue import Queue
-
-__all__ = ["Bank", "Compare", "Context", "Keys", "OneWay", "Pair", "Pooled", "Queue"]
+from counterpoint.parts.extraction.bank import Bank as Bank
+from counterpoint.parts.extraction.context import Context as Context
+from counterpoint.parts.extraction.keys import Keys as Keys
+from counterpoint.parts.extraction.maps import Compare as Compare
+from counterpoint.parts.extraction.maps import Pair as Pair
+from counterpoint.parts.extraction.one_way import OneWay as OneWay
+from counterpoint.parts.extraction.pooled import Pooled as Pooled
+from counterpoint.parts.extraction.queue import Queue as Queue

@@ -3,8 +3,6 @@
 Sizes go with data sets, as in the paper: 32 is CIFAR-10, 64 is STL-10, from 128 on ImageNet.
 """
 
-from collections.abc import Callable
-
 from counterpoint.parts.views.blur import GaussianBlur
 from counterpoint.parts.views.colour import ColourJitter, Greyscale, Normalise, Solarise
 from counterpoint.parts.views.colour_space import ColourSpace
@@ -150,17 +148,6 @@ def cmc_views(size: int, *, smallest: float = 0.08, evaluation: int | None = Non
         ),
         channels=(1, 2),
     )
-
-
-PIPELINES: dict[str, Callable[..., Pipeline | MultiView | ChannelSplit]] = {
-    "amdim": amdim_views,
-    "cpc": cpc_views,
-    "simclr": simclr_views,
-    "moco": moco_views,
-    "byol": byol_views,
-    "cmc": cmc_views,
-    "yadim": yadim_views,
-}
 
 
 def _amdim_stages(size: int) -> tuple[Stage, ...]:

@@ -88,3 +88,6 @@ def worst(counts: tuple[tuple[float, ...], ...], names: list[str]) -> list[str]:
     ]
     found.sort(key=lambda mistake: -mistake[0])
     return [f"{a} taken for {b} ({percent(s, digits=0)})" for s, a, b in found[:MISTAKES]]
+
+
+SECTIONS = (confusion_section,)

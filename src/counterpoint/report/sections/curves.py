@@ -9,6 +9,7 @@ from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint
 from counterpoint.report.words import four_digits as number
 from counterpoint.report.words import joined
+from counterpoint.run_files import METRICS
 
 DRIVING = {
     "lr": ("Learning rate", "As the optimiser had it at the end of each epoch."),
@@ -21,7 +22,7 @@ def curves(material: Material) -> Section:
     """Draw loss, rate, gradient norm and momentum, runs over each other."""
     drawn = [*_losses(material), *driving(material)]
     if not drawn:
-        missing = hint("No curves: this run has no ", code("metrics.csv"), ".")
+        missing = hint("No curves: this run has no ", code(METRICS), ".")
         return Section("curves", "Training", missing)
     return Section("curves", "Training", el("div", {"class": "grid"}, *drawn))
 
@@ -81,3 +82,6 @@ def curve(series: list[Series], *, title: str, x_words: str) -> Html:
         for place, value in one.points
     ]
     return el("p", {"class": "single"}, joined(said))
+
+
+SECTIONS = (curves,)

@@ -2,6 +2,7 @@
 
 import re
 
+from counterpoint.evaluation.health.verdict import Word
 from counterpoint.report.evaluation_record import Probe
 from counterpoint.report.figures import (
     chosen_probe,
@@ -16,7 +17,17 @@ from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material
 from counterpoint.report.words import four_digits, joined, letter, percent
 
-BAD = ("collapse", "diverge", "nan", "broken", "not learning", "dead", "failed")
+GOOD, WARNING, BAD = ("good", "\u2713"), ("warn", "!"), ("bad", "\u2715")
+KINDS: dict[Word, tuple[str, str]] = {
+    "broken": BAD,
+    "trivial": BAD,
+    "collapsed": BAD,
+    "collapsing": BAD,
+    "slow": WARNING,
+    "starting": WARNING,
+    "healthy": GOOD,
+}
+"""The colour and the mark of each verdict."""
 
 
 def page_title(material: Material) -> str:
@@ -93,15 +104,12 @@ def verdict_box(run: Findings, badge: Html | None) -> Html | None:
 
 
 def verdict_kind(word: str) -> tuple[str, str]:
-    """Give how a verdict looks: its colour and its mark.
+    """Return the colour and the mark of a verdict; a word of another version is a warning.
 
-    >>> verdict_kind("healthy"), verdict_kind("collapsed"), verdict_kind("watch")
+    >>> verdict_kind("healthy"), verdict_kind("collapsing"), verdict_kind("slow")
     (('good', '✓'), ('bad', '✕'), ('warn', '!'))
     """
-    plain = word.lower()
-    if plain.startswith("healthy"):
-        return "good", "\u2713"
-    return ("bad", "\u2715") if any(sign in plain for sign in BAD) else ("warn", "!")
+    return next((kind for known, kind in KINDS.items() if known == word.lower()), WARNING)
 
 
 def tiles(run: Findings, material: Material) -> Html:

@@ -10,6 +10,7 @@ from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint, scrolled
 from counterpoint.report.sections.curves import by_epoch
 from counterpoint.report.words import four_digits as number
+from counterpoint.run_files import HEALTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def health(material: Material) -> Section:
     drawn = [chart for one in MEASURES if (chart := _chart(material, one)) is not None]
     drawn += [chart for place in range(len(material.runs)) for chart in _scores(material, place)]
     if not drawn:
-        missing = hint("No record of health: ", code("health.jsonl"), " is written by pretraining.")
+        missing = hint("No record of health: ", code(HEALTH), " is written by pretraining.")
         return Section("health", "Health", missing)
     body = join([el("div", {"class": "grid small"}, *drawn), _tables(material)])
     return Section("health", "Health", body)
@@ -124,3 +125,6 @@ def _table(run: Findings, badge: Html | None) -> Html | None:
     table = el("table", {"class": "figures"}, el("thead", {}, top), el("tbody", {}, *rows))
     summary = el("summary", {}, badge, "Every epoch in figures")
     return el("details", {}, summary, scrolled("Health by epoch", table))
+
+
+SECTIONS = (health,)

@@ -142,3 +142,6 @@ def _style(thumbs: Sheet) -> Html:
     grid = f"--columns:{thumbs.columns};--rows:{thumbs.rows}"
     shared = f"background-image:url({thumbs.uri});{size};{way}"
     return el("style", {}, f".tn{{{shared}}}:root{{{grid}}}")
+
+
+SECTIONS = (map_section,)

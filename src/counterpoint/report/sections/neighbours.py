@@ -98,3 +98,6 @@ def _image(sample: Sample, number: int, alt: str) -> Html:
         "class": "pixels" if small else None,
     }
     return el("img", attributes)
+
+
+SECTIONS = (neighbours_section,)

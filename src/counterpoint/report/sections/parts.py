@@ -6,7 +6,8 @@ from difflib import SequenceMatcher
 
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
-from counterpoint.report.material import Material, Section, scrolled
+from counterpoint.report.material import Material, Section, compare_table, scrolled
+from counterpoint.report.sections.setup import settings
 from counterpoint.report.words import joined
 
 ALIKE = 0.6  # of their words in common; of others every word would be marked
@@ -76,13 +77,6 @@ def _folded(equal: list[str], run: Findings, names: list[str]) -> Html | None:
     return el("details", {}, summary, el("ol", {"class": "flow"}, *shown))
 
 
-def compare_table(corner: str, heads: list[Html], rows: list[Html]) -> Html:
-    """Make a table with a column for each run."""
-    top = el("tr", {}, el("th", {"scope": "col"}, corner), *heads)
-    attributes = {"class": "compare", "style": f"--runs:{len(heads)}"}
-    return el("table", attributes, el("thead", {}, top), el("tbody", {}, *rows))
-
-
 def marked(before: str, after: str) -> Html:
     """Mark the words of a text that another does not have, if the two are much alike.
 
@@ -102,3 +96,6 @@ def marked(before: str, after: str) -> Html:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"[\w.]+|\s+|[^\w\s]", text)
+
+
+SECTIONS = (parts_section, settings)

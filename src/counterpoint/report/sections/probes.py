@@ -108,3 +108,6 @@ def _settings(probe: Probe) -> str:
 def _table(heads: list[Html], rows: list[Html]) -> Html:
     top = el("thead", {}, el("tr", {}, *heads))
     return el("table", {"class": "figures probes"}, top, el("tbody", {}, *rows))
+
+
+SECTIONS = (probes,)

@@ -93,3 +93,6 @@ def without_underscores(name: str) -> str:
     'jpeg compression'
     """
     return name.replace("_", " ")
+
+
+SECTIONS = (robustness_section,)

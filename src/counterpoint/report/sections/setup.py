@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
-from counterpoint.report.material import Material, Section, code, scrolled
+from counterpoint.report.material import Material, Section, code, compare_table, scrolled
 from counterpoint.report.repeat import images_of, repeat
-from counterpoint.report.sections.parts import compare_table
 from counterpoint.report.words import NONE, THIN, duration, joined
 from counterpoint.training.summary import epochs_words
 
@@ -132,3 +131,6 @@ def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+
+
+SECTIONS = (costs, environment, repeating)

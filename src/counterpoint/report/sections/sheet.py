@@ -46,3 +46,6 @@ def _sheet(run: Findings, sample: Sample) -> Html:
         "class": "sheet",
     }
     return scrolled("Contact sheet of views", el("img", attributes))
+
+
+SECTIONS = (views,)

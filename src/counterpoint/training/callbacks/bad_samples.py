@@ -16,12 +16,12 @@ from counterpoint.data import Files, Source
 from counterpoint.data.batches import Batch, bad_rows
 from counterpoint.data.quarantine import KINDS
 from counterpoint.log_lines import Log
+from counterpoint.run_files import QUARANTINE
 from counterpoint.training.callbacks.guard import Guard
 from counterpoint.training.consensus import collected
 from counterpoint.training.position import position_of
 from counterpoint.training.pretrainer import Pretrainer
 
-FILE = "quarantine.jsonl"
 SOME = 10  # fewer bad files than this never stop a run
 
 
@@ -37,7 +37,7 @@ class Quarantine(Callback):
     ) -> None:
         self.source, self.lines, self.guard, self.most_bad = (
             source,
-            Log(folder / FILE),
+            Log(folder / QUARANTINE),
             guard,
             most_bad,
         )

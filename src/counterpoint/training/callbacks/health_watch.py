@@ -20,10 +20,10 @@ from counterpoint.framework.permutation import drawn
 from counterpoint.log_lines import Log, parse_object, read_lines, whole_number
 from counterpoint.progress import TextStream
 from counterpoint.pulse import phase
+from counterpoint.run_files import HEALTH
 from counterpoint.training.pretrainer import Pretrainer
 
 CHOICE = 0x6865616C7468  # "health": which images are looked at, the same in every run
-FILE = "health.jsonl"
 
 
 class HealthWatch(Callback):
@@ -41,7 +41,7 @@ class HealthWatch(Callback):
         images: int = 512,
         stream: TextStream | None = None,
     ) -> None:
-        self.source, self.lines, self.stream = source, Log(Path(folder) / FILE), stream
+        self.source, self.lines, self.stream = source, Log(Path(folder) / HEALTH), stream
         self.order = drawn(len(source), max(images, KNOWN + ASKED), seed=CHOICE)
         self.index = self.order[:images]
         self.history: list[Signs] = []

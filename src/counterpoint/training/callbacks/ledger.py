@@ -13,11 +13,10 @@ from counterpoint.data.batches import Batch
 from counterpoint.data.receipt import POWERS, Receipt, power_sums, receipt
 from counterpoint.failures import RunFailure
 from counterpoint.log_lines import Log, parse_object, whole_number
+from counterpoint.run_files import RECEIPTS
 from counterpoint.training.consensus import summed
 from counterpoint.training.position import position_of
 from counterpoint.training.pretrainer import Pretrainer
-
-FILE = "receipts.jsonl"
 
 
 class ConsumedWronglyError(RunFailure):
@@ -28,7 +27,7 @@ class Ledger(Callback):
     """Add up what all ranks consume; the sums are kept in checkpoints."""
 
     def __init__(self, folder: Path) -> None:
-        self.lines = Log(folder / FILE)
+        self.lines = Log(folder / RECEIPTS)
         self.sums = torch.zeros(POWERS, dtype=torch.int64)
         self.module: Pretrainer | None = None
 

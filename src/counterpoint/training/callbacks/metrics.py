@@ -9,10 +9,10 @@ import lightning as L
 from lightning.pytorch.callbacks import Callback
 
 from counterpoint.log_lines import Log
+from counterpoint.run_files import METRICS
 from counterpoint.training.optimisers import rate
 from counterpoint.training.pretrainer import Pretrainer
 
-FILE = "metrics.csv"
 COLUMNS = ("epoch", "loss", "step", "lr")
 EVERY = 50  # steps between two rows of a long run
 FIRST = 50  # steps that have a row each: a short run is a curve too
@@ -26,7 +26,7 @@ class MetricRows(Callback):
     """
 
     def __init__(self, folder: Path, *, every: int) -> None:
-        self.lines, self.every = Log(folder / FILE), every
+        self.lines, self.every = Log(folder / METRICS), every
         self.latest = (0, 0.0)
         """The step of the last row, and its loss."""
 

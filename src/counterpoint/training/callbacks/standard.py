@@ -5,6 +5,7 @@ from pathlib import Path
 from lightning.pytorch.callbacks import Callback
 
 from counterpoint.data import Files, Source
+from counterpoint.run_files import CHECKPOINTS
 from counterpoint.training.callbacks.bad_samples import Quarantine
 from counterpoint.training.callbacks.guard import Guard
 from counterpoint.training.callbacks.health_watch import HealthWatch
@@ -15,7 +16,6 @@ from counterpoint.training.callbacks.metrics import EVERY, MetricRows
 from counterpoint.training.callbacks.progress_lines import ProgressLines
 from counterpoint.training.callbacks.timer import Timer
 from counterpoint.training.checkpoints.folder import Checkpoints
-from counterpoint.training.resume import FOLDER
 from counterpoint.training.signals import Notice
 
 
@@ -43,5 +43,5 @@ def standard_callbacks(
         Ledger(folder),
         Quarantine(source, folder, guard, most_bad=most_bad),
         *([HealthWatch(source, folder)] if health else []),
-        Keeper(Checkpoints(folder / FOLDER), guard, timer),
+        Keeper(Checkpoints(folder / CHECKPOINTS), guard, timer),
     ]

@@ -1,0 +1,12 @@
+"""The names of the files in the folder of a run."""
+
+RUN = "run.json"
+METHOD = "method.json"
+MODEL = "model.safetensors"
+ENCODER = "encoder.safetensors"
+METRICS = "metrics.csv"
+HEALTH = "health.jsonl"
+RECEIPTS = "receipts.jsonl"
+QUARANTINE = "quarantine.jsonl"
+EVALUATION = "evaluation.json"
+CHECKPOINTS = "checkpoints"
