@@ -37,8 +37,8 @@ def full_fp32(device: torch.device) -> Iterator[None]:
     The second is what `torch.set_float32_matmul_precision("medium")` asks for; Lightning
     suggests it on GPUs, and CPUs with bf16 units follow it too.
     """
-    # torch 2.14's stubs do not know the second.
-    products = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    mkldnn: Any = torch.backends.mkldnn  # torch 2.14's hints do not have its matmul
+    products = torch.backends.cuda.matmul, mkldnn.matmul
     before = [product.fp32_precision for product in products]
     for product in products:
         product.fp32_precision = "ieee"

@@ -38,7 +38,7 @@ class Lars(SGD):
         super().__init__(groups, lr=lr, momentum=momentum, nesterov=nesterov, fused=True)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        super().__setstate__(state)  # type: ignore[no-untyped-call]  # torch has no hints there
         for group in self.param_groups:  # checkpoints of earlier versions had other names
             group["fused"] = True
             group.setdefault("adapt", group.get("always_adapt", group["weight_decay"] > 0))

@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 from types import FrameType
+from typing import Any
 
 PREEMPTION = (signal.SIGTERM, signal.SIGUSR1)  # schedulers send the one or the other
 CTRL_C = signal.SIGINT
@@ -23,7 +24,7 @@ class Notice:
     def __init__(self) -> None:
         self.preempted = False
         self.interrupted = False
-        self._before: dict[int, object] = {}
+        self._before: dict[int, Any] = {}
         self._owner = os.getpid()
         self._ear, self._mouth = socket.socketpair()
         for end in (self._ear, self._mouth):
@@ -61,7 +62,7 @@ class Notice:
         self._mouth.close()
         for number, handler in self._before.items():
             # None: a handler that was not installed by Python cannot be put back.
-            signal.signal(number, handler or signal.SIG_DFL)  # type: ignore[arg-type]
+            signal.signal(number, handler or signal.SIG_DFL)
         self._before.clear()
 
     def _note(self, number: int, _frame: FrameType | None) -> None:

@@ -71,9 +71,11 @@ def trainer_for(
         runner.strategy._ddp_kwargs |= {"broadcast_buffers": False, "gradient_as_bucket_view": True}
     checkpoints.told = lambda step: from_rank_0(step, runner.strategy.root_device)
     # Its handler talks to other ranks from inside of a signal, and hangs: see `Notice`.
-    runner._signal_connector.register_signal_handlers = lambda: None  # type: ignore[method-assign]
+    connector: Any = runner._signal_connector
+    connector.register_signal_handlers = lambda: None
     # It asks the other ranks at every step whether one has got a signal, and waits: `Guard` does.
-    runner.fit_loop.epoch_loop._broadcast_sigterm_tensor = lambda: None  # type: ignore[method-assign]
+    loop: Any = runner.fit_loop.epoch_loop
+    loop._broadcast_sigterm_tensor = lambda: None
     return runner
 
 

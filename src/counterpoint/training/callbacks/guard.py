@@ -71,7 +71,8 @@ class Guard(Callback):
         agreed = summed(wishes, pl_module.world)
         self.update = self._on_its_way(trainer, pl_module, torch.cat([agreed, loss.long()[None]]))
         if pl_module.device.type != "cpu" and leaves_out(optimizer):
-            optimizer.found_inf = (agreed[0] > 0).float()  # type: ignore[attr-defined]
+            fused: Any = optimizer  # torch reads found_inf, and does not declare it
+            fused.found_inf = (agreed[0] > 0).float()
         else:
             self.settle(pl_module)
 
