@@ -87,10 +87,10 @@ def options(command: str) -> dict[str, Option]:
 
 def summary(command: str) -> str:
     """Return the first sentence of a command's docstring."""
-    return described(command).splitlines()[0]
+    return description(command).splitlines()[0]
 
 
-def described(command: str) -> str:
+def description(command: str) -> str:
     """Return what a command's docstring says before its example and its arguments."""
     doc = inspect.getdoc(COMMANDS[command]) or ""
     return doc.partition("\n\nExample:")[0].partition("\n\nArgs:")[0]

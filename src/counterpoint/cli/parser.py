@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from counterpoint.cli.commands import COMMANDS, described, example, options, summary
+from counterpoint.cli.commands import COMMANDS, description, example, options, summary
 from counterpoint.cli.config import read_options
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def make_parser(*names: str) -> "ArgumentParser":
         command = COMMANDS[name]
         one = make(
             usage=usage(name),
-            description=described(name),
+            description=description(name),
             epilog=f"example: {example(name)}",
         )
         one.add_argument("--config", action="config", help="File with any of these options.")
