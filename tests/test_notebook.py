@@ -26,7 +26,12 @@ def trained(devices):
 
 
 def run(cells, folder, monkeypatch):
-    """Run a notebook in a kernel of this interpreter; give what its cells printed."""
+    """Run a notebook; give what its cells printed."""
+    return [str(output) for output in outputs(cells, folder, monkeypatch)]
+
+
+def outputs(cells, folder, monkeypatch):
+    """Run a notebook in a kernel of this interpreter; give the outputs of its cells."""
     kernels = folder / "kernels" / "here"
     kernels.mkdir(parents=True)
     start = f'["{sys.executable}", "-m", "ipykernel_launcher", "-f", "{{connection_file}}"]'
@@ -43,7 +48,7 @@ def run(cells, folder, monkeypatch):
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute()
-    return [str(cell.outputs) for cell in made.cells]
+    return [cell.outputs for cell in made.cells]
 
 
 @pytest.mark.filterwarnings("ignore")  # of the notebook's own machinery
@@ -54,3 +59,36 @@ def test_one_device_opens_and_two_are_refused_before_training(tmp_path, monkeypa
     assert "devices: 2 processes cannot be started from a notebook" in two, two
     assert "counterpoint pretrain DATA --devices 2" in two, two
     assert not list((tmp_path / "devices-2").glob("**/*")), "something was trained"
+
+
+SHOWN = """
+from counterpoint import simclr
+from dataclasses import replace
+from pathlib import Path
+from counterpoint.evaluation.result import ProbeResult, Result
+from counterpoint.run import Run
+method = simclr()
+probe = ProbeResult(name="knn <b>", fraction=0.1, settings={}, validation=0.5, test=0.25,
+    spread=None,
+    low=0.2, high=0.3, seeds=(0,), calibration_error=0.1, per_class=(), confusion=(), seconds=1.0)
+result = Result(probes=(probe,), width=8, map=None, classes=None, robustness=None, seed=0,
+    left_out={}, seconds=1.0, peak_mb=1.0)
+"""
+RUN = "Run(Path('runs/<i>'), method, method.build(image=(3, 32, 32)), (3, 32, 32), None)"
+
+
+@pytest.mark.filterwarnings("ignore")  # of the notebook's own machinery
+def test_methods_runs_and_results_are_tables_and_their_text_is_plain(tmp_path, monkeypatch):
+    _, *cells = outputs([SHOWN, "method", RUN, "result"], tmp_path, monkeypatch)
+    for (shown,), first in zip(
+        cells, ("(1) views", "run in runs/<i>", "knn <b> with"), strict=True
+    ):
+        page, text = shown["data"]["text/html"], shown["data"]["text/plain"]
+        assert text.startswith(first)
+        assert page.count("<table") == page.count("</table>") == 1
+        assert "<b>" not in page
+        assert "<i>" not in page
+        assert not [x for x in ("http", "src=", "color:", "background", "<script") if x in page]
+    assert "runs/&lt;i&gt;" in cells[1][0]["data"]["text/html"]
+    assert "<td" in cells[2][0]["data"]["text/html"]
+    assert "0.2500" in cells[2][0]["data"]["text/html"]

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from counterpoint.parts.encoders import (
         AMDIMEncoder,
         CPCResNet,
+        FeatureMaps,
         Headed,
+        ModuleEncoder,
         MomentumEncoder,
         NarrowResNet,
         PerView,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         ResNet,
         ThinResNet,
         Timm,
+        as_encoder,
     )
     from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Pooled, Queue
     from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from counterpoint.parts.views.transform import ViewTransform
     from counterpoint.pretraining import pretrain
     from counterpoint.run import Run
+    from counterpoint.training.contrastive_module import ContrastiveModule
 
 # The one list of public names, each under the module that it is imported from. The block above is
 # for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.
@@ -86,7 +90,9 @@ _HOMES = {
     "counterpoint.parts.encoders": (
         "AMDIMEncoder",
         "CPCResNet",
+        "FeatureMaps",
         "Headed",
+        "ModuleEncoder",
         "MomentumEncoder",
         "NarrowResNet",
         "PerView",
@@ -94,6 +100,7 @@ _HOMES = {
         "ResNet",
         "ThinResNet",
         "Timm",
+        "as_encoder",
     ),
     "counterpoint.parts.extraction": ("Bank", "Compare", "Context", "Keys", "Pooled", "Queue"),
     "counterpoint.parts.losses": ("NCE", "Penalised", "Regression", "Triplet"),
@@ -109,6 +116,7 @@ _HOMES = {
     "counterpoint.parts.views.transform": ("ViewTransform",),
     "counterpoint.pretraining": ("pretrain",),
     "counterpoint.run": ("Run",),
+    "counterpoint.training.contrastive_module": ("ContrastiveModule",),
     "counterpoint.framework.settings": ("Training",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -124,12 +132,15 @@ __all__ = [
     "Compare",
     "Comparison",
     "Context",
+    "ContrastiveModule",
     "Cosine",
     "Dot",
+    "FeatureMaps",
     "Headed",
     "Keys",
     "Method",
     "Model",
+    "ModuleEncoder",
     "MomentumEncoder",
     "MultiView",
     "NarrowResNet",
@@ -155,6 +166,7 @@ __all__ = [
     "ViewTransform",
     "amdim",
     "amdim_small",
+    "as_encoder",
     "byol",
     "byol_small",
     "cmc",

@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +22,9 @@ from counterpoint.evaluation.representation import pixels
 from counterpoint.framework import Method, Model
 from counterpoint.framework.settings import Training, upgraded
 from counterpoint.methods import read_method
+from counterpoint.notebook import html_table
+from counterpoint.parts.encoders import ModuleEncoder, as_encoder
+from counterpoint.parts.encoders.module_encoder import with_module
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,9 +38,17 @@ class Run:
     training: Training
 
     def __repr__(self) -> str:
-        """The folder, the images and the five parts, which is what a notebook shows."""
+        """The folder, the images and the five parts."""
+        return f"{self._title}\n{self.method}"
+
+    def _repr_html_(self) -> str:
+        """The same as a table, which is what a notebook shows."""
+        return html_table(self.method.rows(), title=self._title)
+
+    @property
+    def _title(self) -> str:
         image = " x ".join(map(str, self.image))
-        return f"run in {self.folder}, trained on images of {image}\n{self.method}"
+        return f"run in {self.folder}, trained on images of {image}"
 
     @property
     def encoder(self) -> nn.Module:
@@ -109,8 +120,18 @@ class Run:
         return result
 
     @classmethod
-    def open(cls, folder: str | Path, *, parts: dict[str, type] | None = None) -> "Run":
-        """Open a run; `parts` are a user's own part classes, by name."""
+    def open(
+        cls,
+        folder: str | Path,
+        *,
+        parts: dict[str, type] | None = None,
+        encoder: nn.Module | Callable[[], nn.Module] | ModuleEncoder | None = None,
+    ) -> "Run":
+        """Open a run; `parts` are a user's own part classes, by name.
+
+        `encoder` is the user's own network, for a run that was trained with `as_encoder`; its
+        weights are those of the run.
+        """
         folder = Path(folder)
         if not (folder / "run.json").is_file():
             raise FileNotFoundError(f"run: {folder} holds no run.json; pretrain writes one")
@@ -119,6 +140,9 @@ class Run:
         except ValueError as error:
             raise ValueError(f"run: {folder / 'run.json'} cannot be read: {error}") from error
         method = read_method((folder / "method.json").read_text(), parts=parts)
+        if encoder is not None:
+            given = encoder if isinstance(encoder, ModuleEncoder) else as_encoder(encoder)
+            method = with_module(method, given)
         image = tuple(record["image"])
         model = method.build(image=image)
         model.load_state_dict(load_file(folder / "model.safetensors"))

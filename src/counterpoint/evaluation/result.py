@@ -15,6 +15,7 @@ from counterpoint.evaluation.scores import (
     interval,
     per_class,
 )
+from counterpoint.notebook import html_table
 
 PROBE_WORDS = {
     "knn": "weighted kNN",
@@ -69,12 +70,27 @@ class Result:
     peak_mb: float
 
     def __repr__(self) -> str:
-        """One line a probe, which is what a notebook shows; `to_dict` has everything."""
+        """One line a probe; `to_dict` has everything."""
         return "\n".join(
             f"{p.name} with {p.fraction:g} of the labels: test {p.test:.4f} "
             f"({p.low:.3f} to {p.high:.3f}), validation {p.validation:.4f}"
             for p in self.probes
         )
+
+    def _repr_html_(self) -> str:
+        """One row a probe, which is what a notebook shows."""
+        head = ("probe", "labels", "test", "95 % interval", "validation")
+        rows = [
+            (
+                p.name,
+                f"{p.fraction:.4g}",
+                f"{p.test:.4f}",
+                f"{p.low:.3f} to {p.high:.3f}",
+                f"{p.validation:.4f}",
+            )
+            for p in self.probes
+        ]
+        return html_table(rows, head=head)
 
     def probe(self, name: str, *, fraction: float = 1.0) -> ProbeResult:
         """Find a probe by its name."""

@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from torch import nn
+
 from counterpoint.framework import codec
 from counterpoint.framework.contracts import Encoder, Extraction, Loss, Similarity, Views
 from counterpoint.framework.errors import PartError
 from counterpoint.framework.model import Model, build
 from counterpoint.framework.optional import fit_samples, held_out
 from counterpoint.framework.records import Shape
+from counterpoint.notebook import html_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,7 @@ class Method:
                     place.name,
                     got=f"{type(value).__name__}, which is part {belongs!r}",
                     needs=f"settings whose `part` is {place.name!r}",
+                    do=_wrapped(place.name, value),
                 )
 
     def swap(self, **parts: Any) -> "Method":
@@ -92,8 +96,13 @@ class Method:
         return tuple((place.name, str(getattr(self, place.name))) for place in fields(self))
 
     def __repr__(self) -> str:
-        """The five parts, which is what a notebook shows."""
+        """The five parts."""
         return str(self)
+
+    def _repr_html_(self) -> str:
+        """The five parts as a table, which is what a notebook shows."""
+        rows = [(f"({n})", *row) for n, row in enumerate(self.rows(), start=1)]
+        return html_table(rows)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -104,3 +113,12 @@ class Method:
 
 FIVE = tuple(place.name for place in fields(Method))
 """The names of the five parts, in order."""
+
+
+def _wrapped(place: str, value: object) -> str:
+    """Say how a network becomes an encoder."""
+    kind = value if isinstance(value, type) else type(value)
+    if place != "encoder" or not issubclass(kind, nn.Module):
+        return ""
+    call = kind.__name__ if kind is value else f"{kind.__name__}(...)"
+    return f"any nn.Module becomes one by as_encoder({call})"

@@ -8,8 +8,11 @@ from counterpoint.parts.encoders.cpc_resnet import CPC_RESNET50 as CPC_RESNET50
 from counterpoint.parts.encoders.cpc_resnet import CPC_RESNET101 as CPC_RESNET101
 from counterpoint.parts.encoders.cpc_resnet import CPC_SMALL as CPC_SMALL
 from counterpoint.parts.encoders.cpc_resnet import CPCResNet as CPCResNet
+from counterpoint.parts.encoders.feature_maps import FeatureMaps as FeatureMaps
 from counterpoint.parts.encoders.headed import Headed as Headed
 from counterpoint.parts.encoders.headed import PerView as PerView
+from counterpoint.parts.encoders.module_encoder import ModuleEncoder as ModuleEncoder
+from counterpoint.parts.encoders.module_encoder import as_encoder as as_encoder
 from counterpoint.parts.encoders.momentum_encoder import MomentumEncoder as MomentumEncoder
 from counterpoint.parts.encoders.narrow import NarrowResNet as NarrowResNet
 from counterpoint.parts.encoders.query_key import QueryKeyEncoder as QueryKeyEncoder

@@ -1,0 +1,128 @@
+"""Use 16: a method in somebody's own Trainer, with their data module, callbacks and loggers."""
+
+import lightning as L
+import pytest
+import torch
+from lightning.pytorch.callbacks import LearningRateMonitor, ModelCheckpoint
+from lightning.pytorch.loggers import CSVLogger
+from torch.utils.data import DataLoader, TensorDataset
+
+from counterpoint import (
+    Bank,
+    ContrastiveModule,
+    NarrowResNet,
+    ViewTransform,
+    contrast,
+    moco_small,
+    simclr,
+    training_of,
+)
+from counterpoint.framework import Draw
+from counterpoint.training.loader_batch import number
+
+SMALL = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)))
+QUIET = {"accelerator": "cpu", "enable_progress_bar": False, "enable_model_summary": False}
+
+
+class Cifar(L.LightningDataModule):
+    """What a user of Lightning has: images and labels, and no numbers of samples."""
+
+    def __init__(self, source, *, batch=16, with_views=None):
+        super().__init__()
+        self.source, self.batch, self.with_views = source, batch, with_views
+
+    def train_dataloader(self):
+        pairs = TensorDataset(self.source.images[:64], self.source.labels[:64])
+        if self.with_views:
+            pairs = [(self.with_views(image), int(label)) for image, label in pairs]
+        return DataLoader(pairs, batch_size=self.batch, shuffle=True)
+
+    def val_dataloader(self):
+        return DataLoader(TensorDataset(self.source.images[64:96]), batch_size=16)
+
+
+@pytest.fixture
+def trainer(tmp_path):
+    def make(**settings):
+        kept = ModelCheckpoint(monitor="val_loss", save_top_k=-1, save_last=True)
+        logger = CSVLogger(tmp_path, name="logs", version="")
+        return L.Trainer(
+            default_root_dir=tmp_path,
+            callbacks=[kept, LearningRateMonitor()],
+            logger=logger,
+            log_every_n_steps=1,
+            **QUIET | {"max_epochs": 2} | settings,
+        )
+
+    return make
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # Lightning's advice on workers
+
+
+def test_fit_log_keep_and_load(cifar, trainer, tmp_path):
+    module, mine = ContrastiveModule(SMALL, image=(3, 32, 32)), trainer()
+    mine.fit(module, Cifar(cifar.train))
+    assert mine.global_step == 8
+    header, *rows = (tmp_path / "logs" / "metrics.csv").read_text().splitlines()
+    assert {"loss", "val_loss", "lr-Lars"} <= set(header.replace("/pg1", "").split(",")), header
+    assert len(rows) > 8
+    last = mine.checkpoint_callback.last_model_path
+    again = ContrastiveModule.load_from_checkpoint(last, method=SMALL, image=(3, 32, 32))
+    some = cifar.test.images[:4]
+    assert torch.equal(again.eval()(some), module.eval()(some))
+    longer = trainer(max_epochs=3)
+    longer.fit(ContrastiveModule(SMALL, image=(3, 32, 32)), Cifar(cifar.train), ckpt_path=last)
+    assert longer.global_step == 12
+    vectors = L.Trainer(logger=False, **QUIET).predict(module, Cifar(cifar.train).val_dataloader())
+    assert torch.cat(vectors).shape == (32, 16)
+
+
+def test_the_loss_is_that_of_contrast_and_the_rate_is_scaled_by_the_loaders_batch(cifar, trainer):
+    module, mine = ContrastiveModule(SMALL, image=(3, 32, 32)), trainer(max_steps=1)
+    images = cifar.train.images[:16]
+    draw = Draw(0, 0, number(0, 16, rank=0, ranks=1))
+    wanted = contrast(module.model, module.model.views(images, draw), draw.index)
+    mine.fit(module, DataLoader(images, batch_size=16))
+    assert torch.allclose(mine.callback_metrics["loss"], wanted)
+    assert mine.optimizers[0].defaults["lr"] == module.training_settings.lr * 16 / 256
+
+
+def test_views_made_in_the_dataset_accumulation_and_clipping(cifar, trainer):
+    module = ContrastiveModule(SMALL, image=(3, 32, 32))
+    mine = trainer(accumulate_grad_batches=2, gradient_clip_val=1.0, limit_val_batches=0)
+    mine.fit(module, Cifar(cifar.train, with_views=ViewTransform(SMALL)))
+    assert mine.global_step == 4
+    assert mine.optimizers[0].defaults["lr"] == module.training_settings.lr * 32 / 256
+
+
+def test_a_momentum_twin_moves_once_an_update(cifar, trainer):
+    module = ContrastiveModule(moco_small(), image=(3, 32, 32))
+    steps = []
+    module.model.encoder.step = steps.append
+    trainer(max_epochs=1, accumulate_grad_batches=2, limit_val_batches=0).fit(
+        module, Cifar(cifar.train)
+    )
+    assert steps == [0.5, 1.0]
+
+
+def test_what_does_not_fit_is_refused_with_what_to_write(cifar, trainer):
+    module = ContrastiveModule(SMALL, image=(3, 32, 32))
+    floats = DataLoader(cifar.train.images[:16] / 255, batch_size=8)
+    with pytest.raises(ValueError, match=r"leave out ToTensor.*ViewTransform\(method\)"):
+        trainer().fit(module, floats)
+    with pytest.raises(ValueError, match=r"its schedule needs an end: L.Trainer\(max_epochs"):
+        trainer(max_epochs=-1).fit(module, Cifar(cifar.train))
+    with pytest.raises(ValueError, match=r"write L.Trainer\(accumulate_grad_batches=4\)"):
+        ContrastiveModule(SMALL, image=(3, 32, 32), training=training_of(SMALL, accumulate=2))
+
+
+def test_a_bank_needs_the_numbers_of_samples(cifar, trainer):
+    images = cifar.train.images[:32]
+    method = SMALL.swap(extraction=Bank(samples=len(images), negatives=8))
+    with pytest.raises(ValueError, match="does not number them"):
+        trainer().fit(ContrastiveModule(method, image=(3, 32, 32)), DataLoader(images, 8))
+    numbered = [{"images": image, "index": number} for number, image in enumerate(images)]
+    mine = trainer(max_epochs=1)
+    mine.fit(ContrastiveModule(method, image=(3, 32, 32)), DataLoader(numbered, batch_size=8))
+    assert mine.global_step == 4
