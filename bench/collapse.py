@@ -20,14 +20,14 @@ from typing import Any
 import lightning as L
 
 from bench.collapse_cases import BATCH, EPOCHS, FINE, IMAGES, SEED, UNCALLED, Case, cases
-from counterpoint.data import Source, open_data
+from counterpoint.data import ArraySource, open_data
 from counterpoint.evaluation.health import Signs, verdict
 from counterpoint.run import versions
 from counterpoint.training.callbacks.health_watch import HealthWatch
 from counterpoint.training.pretrainer import Pretrainer
 
 
-def train(case: Case, looked: Source) -> list[Signs]:
+def train(case: Case, looked: ArraySource) -> list[Signs]:
     """Train one case and give its looks, at images and with labels of another source."""
     L.seed_everything(SEED, verbose=False)
     model = case.method.build(image=(3, 32, 32))

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.framework import Method, Model
 from counterpoint.framework.settings import Training
 from counterpoint.methods import METHODS, SEVEN, training_of
@@ -36,7 +36,7 @@ class Case:
 
     method: Method
     training: Training
-    source: Source
+    source: ArraySource
     right: tuple[str, ...]
     prepare: Callable[[Model], None] = lambda _model: None
 
@@ -53,7 +53,7 @@ def recipe(name: str, *, rate: float = 1.0, **settings: Any) -> Training:
     return replace(own, epochs=EPOCHS, batch=BATCH, lr=lr, seed=SEED, **settings)
 
 
-def cases(source: Source) -> dict[str, Case]:
+def cases(source: ArraySource) -> dict[str, Case]:
     """Every run by its name: failures first."""
     called = ("collapsing", "collapsed", "broken", "trivial")
     simclr, byol, side = small("simclr"), small("byol"), 20
@@ -62,11 +62,11 @@ def cases(source: Source) -> dict[str, Case]:
     same = simclr.swap(views=Pipeline((Resize(side), CIFAR10)))
     flips = simclr.swap(views=Pipeline((Resize(side), HorizontalFlip(0.5), CIFAR10)))
     sharp = simclr.swap(similarity=ProjectedCosine(hidden=512, tau=0.001))
-    grey = Source("grey", torch.full_like(source.images, 128), source.labels)
+    grey = ArraySource("grey", torch.full_like(source.images, 128), source.labels)
     one = torch.randint(
         256, (len(source), 3, 1, 1), generator=torch.Generator().manual_seed(SEED)
     ).to(torch.uint8)
-    flat = Source("flat", one.expand_as(source.images).contiguous(), source.labels)
+    flat = ArraySource("flat", one.expand_as(source.images).contiguous(), source.labels)
     rows = {
         "BYOL without its predictor": Case(blind, recipe("byol"), source, called),
         "... and a twin of decay 0": Case(eager, recipe("byol"), source, called),
@@ -93,7 +93,7 @@ def cases(source: Source) -> dict[str, Case]:
     return rows | healthy | presets(source) | dots(source)
 
 
-def presets(source: Source) -> dict[str, Case]:
+def presets(source: ArraySource) -> dict[str, Case]:
     """Every other method by its name, with its recipe at a small batch."""
     return {
         name: Case(narrow(name), short(name), source, UNCALLED)
@@ -102,7 +102,7 @@ def presets(source: Source) -> dict[str, Case]:
     }
 
 
-def dots(source: Source) -> dict[str, Case]:
+def dots(source: ArraySource) -> dict[str, Case]:
     """Every method that takes one with a plain dot product, which has neither tau nor a bound."""
     plain = {name: narrow(name).swap(similarity=Dot()) for name in METHODS}
     return {

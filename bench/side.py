@@ -22,7 +22,7 @@ from torch import nn
 
 from bench.side_lightly import train as train_lightly
 from bench.step import Clock
-from counterpoint.data import Source, Splits, cifar10
+from counterpoint.data import ArraySource, Splits, cifar10
 from counterpoint.evaluation import Representation, evaluate
 from counterpoint.framework import Method, Model
 from counterpoint.framework.settings import Training
@@ -54,7 +54,7 @@ class Request:
 def answer(request: Request, splits: Splits) -> dict[str, Any]:
     torch.set_num_threads(request.threads)
     source = splits.train
-    assert isinstance(source, Source)
+    assert isinstance(source, ArraySource)
     if request.images is not None:
         source = source.subset("some", torch.arange(request.images))
     training = training_of(f"{request.method}-small")
@@ -78,7 +78,7 @@ def _method(request: Request) -> Method:
     return method.swap(views=METHODS[request.method](size=32).views)
 
 
-def _ours(request: Request, source: Source, training: Training) -> tuple[Model, list[float]]:
+def _ours(request: Request, source: ArraySource, training: Training) -> tuple[Model, list[float]]:
     """Train through `pretrain`, as a user would."""
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
@@ -95,7 +95,9 @@ def _ours(request: Request, source: Source, training: Training) -> tuple[Model, 
     return run.model, [after - before for before, after in pairwise(clock.marks)]
 
 
-def _lightly(request: Request, source: Source, training: Training) -> tuple[Model, list[float]]:
+def _lightly(
+    request: Request, source: ArraySource, training: Training
+) -> tuple[Model, list[float]]:
     """Train the encoder inside lightly's modules; around it is ours only for the probes."""
     torch.manual_seed(training.seed)
     model = METHODS["simclr"](ENCODERS[request.encoder], size=32).build(image=IMAGE)
@@ -115,7 +117,7 @@ def _lightly(request: Request, source: Source, training: Training) -> tuple[Mode
     return model, seconds[1:]
 
 
-def _alone(request: Request, _: Source, training: Training) -> tuple[Model, list[float]]:
+def _alone(request: Request, _: ArraySource, training: Training) -> tuple[Model, list[float]]:
     """Run nothing but the encoder, on views that are there: no library takes less on this torch."""
     model = METHODS["simclr"](ENCODERS[request.encoder], size=32).build(image=IMAGE)
     backbone: Any = model.encoder.backbone  # type: ignore[union-attr]

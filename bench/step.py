@@ -15,7 +15,7 @@ import lightning as L
 import torch
 
 from bench.report import Bar, finish
-from counterpoint.data import Batches, Source
+from counterpoint.data import ArraySource, Batches
 from counterpoint.framework import Draw, contrast
 from counterpoint.framework.settings import Training
 from counterpoint.methods import simclr
@@ -39,9 +39,9 @@ class Clock(L.Callback):
         self.marks.append(time.perf_counter())
 
 
-def source() -> Source:
+def source() -> ArraySource:
     torch.manual_seed(0)
-    return Source("noise", torch.randint(256, (2048, 3, 32, 32), dtype=torch.uint8))
+    return ArraySource("noise", torch.randint(256, (2048, 3, 32, 32), dtype=torch.uint8))
 
 
 def shell(model: Any, batches: Batches) -> list[float]:

@@ -26,7 +26,7 @@ from rich.console import Console
 
 from bench.report import Bar, finish
 from counterpoint import pretrain
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.framework import Draw
 from counterpoint.methods import METHODS, SEVEN, simclr, training_of
 
@@ -63,7 +63,7 @@ def steps_of(name: str, *, count: int, share: int) -> Steps:
     """Train a method as rank 0 of so many, with so many images on each."""
     torch.manual_seed(0)
     total = (STEPS + 1) * count * share  # an epoch that does not end here
-    source = Source("noise", torch.randint(256, (total, 3, 32, 32), dtype=torch.uint8))
+    source = ArraySource("noise", torch.randint(256, (total, 3, 32, 32), dtype=torch.uint8))
     training = replace(training_of(name), batch=count * share)
     with tempfile.TemporaryDirectory() as folder, pretend() as seen, ranks(count):
         steps = Steps(seen)

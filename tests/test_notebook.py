@@ -11,10 +11,10 @@ pytest.importorskip("ipykernel", reason="ipykernel is not installed: no notebook
 
 TRAIN = """
 import torch
-from counterpoint import Source, Training, pretrain
+from counterpoint import ArraySource, Training, pretrain
 from counterpoint.run import Run
 images = torch.randint(0, 256, (32, 3, 32, 32), generator=torch.Generator().manual_seed(0))
-data = Source("noise", images.to(torch.uint8))
+data = ArraySource("noise", images.to(torch.uint8))
 
 def trained(devices):
     out = f"devices-{devices}"

@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from counterpoint.data import Source, Splits, open_data
+    from counterpoint.data import ArraySource, Source, Splits, as_source, open_data
     from counterpoint.framework import Comparison, Method, Model, PartError, contrast
     from counterpoint.framework.settings import Training
     from counterpoint.functional import nt_xent
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 # The one list of public names, each under the module that it is imported from. The block above is
 # for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.
 _HOMES = {
-    "counterpoint.data": ("Source", "Splits", "open_data"),
+    "counterpoint.data": ("ArraySource", "Source", "Splits", "as_source", "open_data"),
     "counterpoint.framework": ("Comparison", "Method", "Model", "PartError", "contrast"),
     "counterpoint.functional": ("nt_xent",),
     "counterpoint.methods": (
@@ -125,6 +125,7 @@ __all__ = [
     "METHODS",
     "NCE",
     "AMDIMEncoder",
+    "ArraySource",
     "Bank",
     "Bilinear",
     "CPCResNet",
@@ -167,6 +168,7 @@ __all__ = [
     "amdim",
     "amdim_small",
     "as_encoder",
+    "as_source",
     "byol",
     "byol_small",
     "cmc",

@@ -1,6 +1,5 @@
 """One call: pretrain a method on images without labels."""
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -14,7 +13,8 @@ from rich.console import Console
 from safetensors.torch import load_file
 from torch import nn
 
-from counterpoint.data import Files, Source, Splits, fingerprint, image_shape, open_data, view_side
+from counterpoint.data import Source, as_source, image_shape, view_side
+from counterpoint.data.workers import loader_workers
 from counterpoint.framework import Method, Model
 from counterpoint.framework.momentum import compiled
 from counterpoint.framework.settings import Training, fitting_batch
@@ -30,12 +30,10 @@ from counterpoint.training.signals import Notice, Stopped
 from counterpoint.training.summary import start_table
 from counterpoint.training.trainer import run_trainer, trainer_for
 
-Data = str | Path | Source | Files | Splits
-
 
 def pretrain(
     method: Method | str,
-    data: Data,
+    data: Any,
     *,
     out: str | Path,
     epochs: int | None = None,
@@ -73,7 +71,7 @@ def pretrain(
     known = isinstance(method, str) and method in RECIPES
     training = training_of(method) if known and training is None else training
     _more_than_nothing(steps=steps, size=size)
-    source = _unlabelled(data)
+    source = as_source(data)
     image = image_shape(source, size=size)
     side = view_side(source, size=size)
     method = method_named(method, size=side) if isinstance(method, str) else method
@@ -119,7 +117,7 @@ def pretrain(
             source,
             training,
             steps=steps,
-            workers=_workers(source, workers),
+            workers=loader_workers(source, workers),
             identity=identity,
         )
         stopped = run_trainer(runner, module, start)
@@ -169,12 +167,12 @@ def _built(method: Method, image: tuple[int, ...], training: Training) -> Model:
 
 
 def _identity(
-    method: Method, source: Source | Files, image: tuple[int, ...], training: Training, steps: int
+    method: Method, source: Source, image: tuple[int, ...], training: Training, steps: int
 ) -> dict[str, Any]:
     """Say what a checkpoint belongs to."""
     return {
         "method": method.fingerprint,
-        "data": fingerprint(source),
+        "data": source.fingerprint(),
         "image": image,
         "training": asdict(training),
         "steps": steps,
@@ -190,17 +188,3 @@ def _end(stopped: SystemExit | None, where: str, folder: Path) -> None:
         raise KeyboardInterrupt(
             f"{where}; what was learned is in {folder}, and --resume auto goes on"
         )
-
-
-def _workers(source: Source | Files, asked: int | None) -> int:
-    """Give one process per core to files; images in memory need none."""
-    if asked is not None:
-        return asked
-    return min(8, os.cpu_count() or 1) if isinstance(source, Files) else 0
-
-
-def _unlabelled(data: Data) -> Source | Files:
-    """Take what training may see: the training split, where there are splits."""
-    if isinstance(data, Source | Files):
-        return data
-    return (data if isinstance(data, Splits) else open_data(data)).train

@@ -12,13 +12,12 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from counterpoint.data import Files, Source, Splits, fingerprint, open_data
+from counterpoint.data import Splits, as_splits
 from counterpoint.data.tensor_file import write_tensors
 from counterpoint.evaluation import Representation, Result, evaluate
 from counterpoint.evaluation.kept import kept_embeddings
 from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.evaluation.placing import on_device
-from counterpoint.evaluation.representation import pixels
 from counterpoint.framework import Method, Model
 from counterpoint.framework.settings import Training, upgraded
 from counterpoint.methods import read_method
@@ -62,7 +61,7 @@ class Run:
 
     def embed(
         self,
-        images: Source | Files | Tensor,
+        images: Any,
         *,
         device: str | torch.device | None = None,
         workers: int | None = None,
@@ -71,9 +70,8 @@ class Run:
 
         `device` is an accelerator if there is one; `workers` read files, one per core.
         """
-        given = images if isinstance(images, Tensor) else pixels(images)
         with on_device(self.model, device):
-            return self.representation(given, workers=workers)
+            return self.representation(images, workers=workers)
 
     def evaluate(
         self,
@@ -95,7 +93,7 @@ class Run:
         accelerator if there is one; `workers` read files, one per core. Images that cannot be
         read are left out, and counted in the result.
         """
-        splits = (data if isinstance(data, Splits) else open_data(data)).for_probes()
+        splits = as_splits(data).for_probes()
         refuse_unlabelled(splits)
         representation = Representation(self.model, map)
         with on_device(self.model, device):
@@ -112,7 +110,7 @@ class Run:
             )
         record = {
             "method": self.method.fingerprint,
-            "data": {"name": splits.train.name, "fingerprint": fingerprint(splits.train)},
+            "data": {"name": splits.train.name, "fingerprint": splits.train.fingerprint()},
             "versions": versions(),
             **result.to_dict(),
         }

@@ -7,7 +7,7 @@ from accelerator import pretend
 from counterpoint import NarrowResNet
 from counterpoint.checking import check, checks
 from counterpoint.checking.checks import CheckResult
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.doctor.speed import measure_speed
 from counterpoint.evaluation.placing import device_of
 from counterpoint.methods import METHODS, SEVEN, training_of
@@ -41,6 +41,6 @@ def test_the_trial_of_the_doctor_runs_on_it(name, monkeypatch):
     images = torch.randint(256, (64, 3, 32, 32), dtype=torch.uint8)
     model = METHODS[f"{name}-small"](SMALL, size=32).build(image=(3, 32, 32))
     with pretend():
-        trial = measure_speed(model, Source("noise", images), training_of(f"{name}-small"))
+        trial = measure_speed(model, ArraySource("noise", images), training_of(f"{name}-small"))
         assert device_of(model).type == "pretend"
     assert trial.steps >= 2

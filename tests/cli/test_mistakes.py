@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterpoint import NarrowResNet, Source, Training, pretrain
+from counterpoint import ArraySource, NarrowResNet, Training, pretrain
 from counterpoint.cli import main
 from counterpoint.cli.commands import COMMANDS
 from counterpoint.cli.failing import BUG, for_people
@@ -34,7 +34,7 @@ def place(data, tmp_path_factory):
     images = torch.randint(0, 256, (64, 3, 32, 32), dtype=torch.uint8)
     method = simclr_small(NarrowResNet(widths=(8, 16), blocks=(1, 1)))
     training = Training(batch=32, epochs=1)
-    pretrain(method, Source("s", images), out=folder / "run", training=training, health=False)
+    pretrain(method, ArraySource("s", images), out=folder / "run", training=training, health=False)
     return folder
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterpoint.data import Source, fingerprint, open_data
+from counterpoint.data import ArraySource, open_data
 from counterpoint.data.layouts import arrays as arrays_module
 from counterpoint.framework import Draw
 from counterpoint.parts.views import pipelines
@@ -31,7 +31,7 @@ def test_channels_last_and_channels_first(tmp_path, photos, large, monkeypatch):
     other = opened(tmp_path / "first.npy", first).train
     assert repr(one) == "photos train: 30 images, 3 x 20 x 24, no labels"
     assert torch.equal(one.images, torch.from_numpy(first))
-    assert fingerprint(one) == fingerprint(other)
+    assert one.fingerprint() == other.fingerprint()
     views, draw = pipelines.simclr_views(16).build((3, 20, 24)), Draw(0, 0, torch.arange(30))
     for a, b in zip(views(one.images, draw), views(other.images, draw), strict=True):
         assert torch.equal(a, b)
@@ -64,7 +64,7 @@ def test_grey_has_three_channels(tmp_path, photos, shape):
     for channel in range(3):
         assert np.array_equal(source.images[:, channel].numpy(), photos[..., 0])
     marked = source.marked([2])
-    assert [b.sample for b in marked.bad] == [2]
+    assert list(marked.bad) == [2]
     assert not torch.equal(marked.images[2], source.images[2])
 
 
@@ -75,7 +75,7 @@ def test_labels(tmp_path, photos):
     assert repr(splits) == (
         "some train: 24 images, 3 x 20 x 24, 3 classes, 3 to choose by, 3 to score"
     )
-    assert isinstance(splits.train, Source)
+    assert isinstance(splits.train, ArraySource)
     together = torch.cat([s.labels for s in (splits.train, splits.validation, splits.test)])
     assert together.bincount().tolist() == [10, 10, 10]
     np.savez_compressed(tmp_path / "none.npz", images=photos)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterpoint.data import Batches, Source, cifar10
+from counterpoint.data import ArraySource, Batches, cifar10
 from counterpoint.data.cache import cached
 from counterpoint.data.layouts.cifar10 import read_parquet
 
@@ -64,7 +64,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
 
 def source(count=23):
     images = torch.arange(count, dtype=torch.uint8)[:, None, None, None].expand(-1, 1, 2, 2)
-    return Source("numbers", images.contiguous())
+    return ArraySource("numbers", images.contiguous())
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])

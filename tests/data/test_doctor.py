@@ -16,8 +16,7 @@ from PIL import Image
 
 from counterpoint.cli import main
 from counterpoint.cli.parser import make_parser, spelled
-from counterpoint.data import Source, open_data
-from counterpoint.data.quarantine import Bad
+from counterpoint.data import ArraySource, open_data
 from counterpoint.doctor import duplicates as duplicates_module
 from counterpoint.doctor import examined, package_versions, suggested
 from counterpoint.doctor import packages as packages_module
@@ -90,7 +89,7 @@ def test_what_is_there_twice(seen):
 def test_what_was_bad_in_memory_is_broken():
     images = torch.randint(256, (30, 3, 8, 8), dtype=torch.uint8)
     images[7] = images[9]
-    looks = look_at(Source("some", images, bad=(Bad(4, "empty"),)), "looking")
+    looks = look_at(ArraySource("some", images, bad={4: "empty"}), "looking")
     assert [look.sample for look in looks if look.broken] == [4]
     assert same([look.digest for look in looks]) == [[7, 9]]
     assert looks[0].width == 8

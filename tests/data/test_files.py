@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from counterpoint.data import Batches, Source, image_files, open_data
+from counterpoint.data import ArraySource, Batches, image_files, open_data
 from counterpoint.framework import Draw, PartError
 from counterpoint.parts.views import (
     CentreCrop,
@@ -142,7 +142,7 @@ def test_after_a_restart_in_mid_epoch(views, some, expected):
 
 
 def test_images_in_memory_too(cifar):
-    source = Source("some", cifar.train.images[:300])
+    source = ArraySource("some", cifar.train.images[:300])
     views = pipelines.byol_views(32).build((3, 32, 32))
     expected = epoch(views, source, batch=300)
     for settings in ({"batch": 7}, {"rank": 1, "ranks": 2}, {"start": 5}):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from counterpoint.data import fingerprint, fingerprint_difference, image_files, open_data
+from counterpoint.data import fingerprint_difference, image_files, open_data
 from counterpoint.data import identity as identity_module
 from data.bombs import photo
 
@@ -39,8 +39,8 @@ def copied(place, name):
 def test_a_copy_is_the_same_data(photos):
     splits, copy = open_data(photos), open_data(copied(photos, "copy"))
     for part in ("train", "validation", "test"):
-        assert fingerprint(getattr(splits, part)) == fingerprint(getattr(copy, part))
-    assert fingerprint(splits.train) != fingerprint(splits.test)
+        assert getattr(splits, part).fingerprint() == getattr(copy, part).fingerprint()
+    assert splits.train.fingerprint() != splits.test.fingerprint()
 
 
 def _renamed(place):
@@ -78,31 +78,31 @@ def _other_class(place):
     ],
 )
 def test_an_edit_is_noticed_and_said(photos, edit, said):
-    before = fingerprint(image_files(photos))
+    before = image_files(photos).fingerprint()
     other = copied(photos, "other")
     edit(other)
-    assert fingerprint_difference(before, fingerprint(image_files(other))) == said
+    assert fingerprint_difference(before, image_files(other).fingerprint()) == said
     assert fingerprint_difference(before, before) == ""
 
 
 def test_other_labels_are_noticed(photos):
     files = image_files(photos)
-    known = fingerprint(files).rsplit("-", 1)[0]
-    assert fingerprint_difference(f"{known}-none", fingerprint(files)) == "the labels are others"
+    known = files.fingerprint().rsplit("-", 1)[0]
+    assert fingerprint_difference(f"{known}-none", files.fingerprint()) == "the labels are others"
 
 
 def test_content_is_looked_at_in_a_sample_of_many_files(photos, monkeypatch):
     """The promise of the decision, so that nobody relies on more."""
     monkeypatch.setattr(identity_module, "FILES", 6)
-    before = fingerprint(image_files(photos))
+    before = image_files(photos).fingerprint()
     noticed = []
     for file in image_files(photos).paths:
         content = file.read_bytes()
         file.write_bytes(content[:-9] + b"x" + content[-8:])
-        noticed.append(fingerprint(image_files(photos)) != before)
+        noticed.append(image_files(photos).fingerprint() != before)
         file.write_bytes(content)
     assert sum(noticed) == 6
-    assert fingerprint(image_files(photos)) == before
+    assert image_files(photos).fingerprint() == before
 
 
 def parquet_file(file, colour=0):
@@ -115,9 +115,9 @@ def parquet_file(file, colour=0):
 def test_parquet_too(tmp_path):
     parquet_file(tmp_path / "a/train-0.parquet")
     parquet_file(tmp_path / "b/train-0.parquet", colour=1)
-    before = fingerprint(open_data(tmp_path / "a").train)
-    assert fingerprint(open_data(copied(tmp_path / "a", "copy")).train) == before
-    assert fingerprint_difference(before, fingerprint(open_data(tmp_path / "b").train))
+    before = open_data(tmp_path / "a").train.fingerprint()
+    assert open_data(copied(tmp_path / "a", "copy")).train.fingerprint() == before
+    assert fingerprint_difference(before, open_data(tmp_path / "b").train.fingerprint())
 
 
 def test_parquet_files_are_hashed_once_and_not_for_every_row(tmp_path, monkeypatch):
@@ -127,7 +127,7 @@ def test_parquet_files_are_hashed_once_and_not_for_every_row(tmp_path, monkeypat
     asked = []
     read = identity_module._blocks
     monkeypatch.setattr(identity_module, "_blocks", lambda path: asked.append(path) or read(path))
-    fingerprint(train)
+    train.fingerprint()
     assert len(train) == 600
     assert len(asked) == 30
 
@@ -141,7 +141,7 @@ def test_many_names_are_hashed_as_arrays(tmp_path):
     for number in range(5_000):
         os.link(original, place / f"{number}.jpg")
     files = image_files(place)
-    fingerprint(files)
+    files.fingerprint()
     started = time.process_time()
-    fingerprint(files)
+    files.fingerprint()
     assert time.process_time() - started < 0.2  # of it 256 files that are read

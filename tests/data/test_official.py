@@ -9,9 +9,10 @@ import pytest
 import torch
 from PIL import Image
 
-from counterpoint.data import Source, cifar10, fingerprint, imagenet, open_data, stl10
+from counterpoint.data import ArraySource, cifar10, imagenet, open_data, stl10
 from counterpoint.data.layouts.cifar10 import CLASSES, cifar10_binary
 from counterpoint.data.layouts.stl10 import Counts
+from counterpoint.data.source import all_labels
 from counterpoint.framework import Draw
 from counterpoint.framework.settings import Training
 from counterpoint.parts.views import pipelines
@@ -57,7 +58,7 @@ def test_cifar10_binary(small):
 
 
 def test_the_binary_files_and_the_parquet_files_are_the_same_data(cifar, data, tmp_path):
-    """All of CIFAR-10, written in the official layout: one fingerprint, so one split."""
+    """All of CIFAR-10, written in the official layout: one so one split."""
     from counterpoint.data.layouts.cifar10 import read_parquet
 
     train, test = (read_parquet(data / "cifar10", split) for split in ("train", "test"))
@@ -66,9 +67,9 @@ def test_the_binary_files_and_the_parquet_files_are_the_same_data(cifar, data, t
     for place in (tmp_path, tmp_path / "cifar-10-batches-bin"):  # one level below, or the folder
         splits = open_data(place)
         for mine, theirs in ((splits.train, cifar.train), (splits.validation, cifar.validation)):
-            assert fingerprint(mine) == fingerprint(theirs)
+            assert mine.fingerprint() == theirs.fingerprint()
             assert repr(mine) == repr(theirs)
-    assert fingerprint(cifar10(tmp_path / "cifar-10-batches-bin").test) == fingerprint(cifar.test)
+    assert cifar10(tmp_path / "cifar-10-batches-bin").test.fingerprint() == cifar.test.fingerprint()
 
 
 def both(source):
@@ -219,8 +220,8 @@ def test_views_of_mapped_images_are_those_of_images_in_memory(stl):
     """STL-10 stays on the disk column by column; nothing is seen of that."""
     folder, images, _ = stl
     mapped = stl10(folder, counts=COUNTS).train
-    plain = Source("plain", images[:40].contiguous())
-    assert fingerprint(mapped) == fingerprint(plain)
+    plain = ArraySource("plain", images[:40].contiguous())
+    assert mapped.fingerprint() == plain.fingerprint()
     views = pipelines.simclr_views(64).build((3, 96, 96))
     index = torch.tensor([3, 17, 5])
     draw = Draw(0, 0, index)
@@ -251,7 +252,7 @@ def test_imagenet(folders):
     splits = open_data(folders)
     assert repr(splits) == ("ilsvrc train: 54 image files, 3 folders, 6 to choose by, 6 to score")
     for part in (splits.train, splits.validation, splits.test):
-        assert [part.classes[label] for label in part.labels.tolist()] == [
+        assert [part.classes[label] for label in all_labels(part).tolist()] == [
             path.parent.name for path in part.paths
         ]
     assert {path.parent.parent.name for path in splits.test.paths} == {"val"}
@@ -264,7 +265,7 @@ def test_imagenet_with_a_flat_validation_folder(folders):
         jpeg(folders / "val" / f"ILSVRC2012_val_{number}.JPEG", number)
     splits = imagenet(folders)
     assert [len(s) for s in (splits.train, splits.validation, splits.test)] == [54, 6, 7]
-    assert splits.test.labels is None
+    assert not splits.test.has_labels
     for number in range(4):  # nobody has the labels of ImageNet's test images
         jpeg(folders / "test" / f"ILSVRC2012_test_{number}.JPEG", number)
     assert len(imagenet(folders).test) == 7
@@ -291,8 +292,8 @@ def test_imagenets_validation_set_is_of_50_000_images():
 
     labels = torch.zeros(1_281_167, dtype=torch.int64)
     images = torch.zeros(1, 1, 1, 1, dtype=torch.uint8).expand(1_281_167, 1, 1, 1)
-    test = Source("x", images[:50_000], labels[:50_000])
-    splits = arranged(Source("x", images, labels), test, None)
+    test = ArraySource("x", images[:50_000], labels[:50_000])
+    splits = arranged(ArraySource("x", images, labels), test, None)
     assert [len(s) for s in (splits.train, splits.validation, splits.test)] == [
         *(1_231_167, 50_000),
         50_000,

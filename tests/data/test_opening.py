@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 import torch
 
-from counterpoint.data import Batches, Source, image_files, open_data
+from counterpoint.data import ArraySource, Batches, image_files, open_data
 from counterpoint.data.location import local
 from data.bombs import photo
 
@@ -38,7 +38,9 @@ def test_a_path_with_a_colon_is_a_path(tmp_path):
 
 @pytest.mark.parametrize("given", [torch.zeros(3), np.zeros(3), [1, 2], 7, None])
 def test_what_is_no_path_is_refused_with_what_to_write(given):
-    with pytest.raises(TypeError, match=r'data: got .*needs the path .*Source\("name", images\)'):
+    with pytest.raises(
+        TypeError, match=r'data: got .*needs the path .*ArraySource\("name", images\)'
+    ):
         local(given, what="data")
 
 
@@ -72,17 +74,17 @@ def columns(file, **more: Sequence):
 
 def test_columns_that_are_not_taken_are_said(tmp_path, capsys):
     columns(tmp_path / "train-0.parquet", target=[0, 1, 0, 1], thumb=[b"x"] * 4)
-    assert open_data(tmp_path).train.labels is None
+    assert open_data(tmp_path).train.has_labels is False
     said = capsys.readouterr().err
     assert "images are column image, not thumb; no labels: column target is not taken" in said
     assert "call it label" in said
     columns(tmp_path / "train-0.parquet", label=[0, 1, 0, 1], width=[8, 9, 10, 11])
-    assert open_data(tmp_path).train.labels is not None
+    assert open_data(tmp_path).train.has_labels
     assert capsys.readouterr().err == ""
 
 
 def test_a_batch_that_does_not_fit_is_answered_with_one_that_does():
-    source = Source("some", torch.zeros(298, 3, 8, 8, dtype=torch.uint8))
+    source = ArraySource("some", torch.zeros(298, 3, 8, 8, dtype=torch.uint8))
     with pytest.raises(ValueError, match=r"a batch of 512 from 298 images; 64 fits"):
         Batches(source, batch=512, seed=0)
     with pytest.raises(ValueError, match=r"a batch of 512 from 298 images; 64 fits"):
@@ -90,6 +92,6 @@ def test_a_batch_that_does_not_fit_is_answered_with_one_that_does():
     Batches(source, batch=64, seed=0)
     with pytest.raises(ValueError, match="8 images at once for 9 processes"):
         Batches(source, batch=8, seed=0, ranks=9)
-    few = Source("few", torch.zeros(3, 3, 8, 8, dtype=torch.uint8))
+    few = ArraySource("few", torch.zeros(3, 3, 8, 8, dtype=torch.uint8))
     with pytest.raises(ValueError, match="there are too few to train on"):
         Batches(few, batch=4, seed=0)

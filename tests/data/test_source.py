@@ -1,11 +1,11 @@
-"""Images in memory: what a Source takes, and what it says of the rest."""
+"""Images in memory: what an ArraySource takes, and what it says of the rest."""
 
 import numpy as np
 import pytest
 import torch
 from jaxtyping import config
 
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ BYTES = torch.zeros(4, 3, 8, 8, dtype=torch.uint8)
 )
 def test_images_that_are_not_bytes_are_refused(images, error, said):
     with pytest.raises(error, match=f"data: the images of x are .*{said}"):
-        Source("x", images)
+        ArraySource("x", images)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_images_that_are_not_bytes_are_refused(images, error, said):
 )
 def test_labels_that_are_not_whole_numbers_are_refused(labels, error, said):
     with pytest.raises(error, match=f"data: .*of x .*{said}"):
-        Source("x", BYTES, labels)
+        ArraySource("x", BYTES, labels)
 
 
 def test_nothing_and_one_image_are_taken():
-    assert len(Source("none", BYTES[:0], torch.zeros(0, dtype=torch.int64))) == 0
-    assert len(Source("one", BYTES[:1, :1])) == 1
+    assert len(ArraySource("none", BYTES[:0], torch.zeros(0, dtype=torch.int64))) == 0
+    assert len(ArraySource("one", BYTES[:1, :1])) == 1

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from counterpoint import NarrowResNet, Run, pretrain, simclr
-from counterpoint.data import Source, open_data
-from counterpoint.data.quarantine import Bad
+from counterpoint.data import ArraySource, open_data
 from counterpoint.evaluation import Representation, evaluate
 from counterpoint.evaluation.health import probed
 from counterpoint.framework.settings import Training
@@ -57,7 +56,7 @@ def test_known_bad_samples_are_not_read(few, representation):
 
 def test_images_in_memory_that_stand_in_for_others_are_left_out(representation):
     images = torch.randint(256, (30, 3, 32, 32), dtype=torch.uint8)
-    source = Source("some", images, torch.arange(30) % 3, bad=(Bad(4, "empty"),))
+    source = ArraySource("some", images, torch.arange(30) % 3, bad={4: "empty"})
     found = representation.readable(source)
     assert found.index.tolist() == [n for n in range(30) if n != 4]
     torch.testing.assert_close(found.vectors, representation(images)[found.index])

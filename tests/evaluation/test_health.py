@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from counterpoint.data import image_files
+from counterpoint.data import as_source, image_files
 from counterpoint.evaluation.health import (
     alignment,
     alpha_req,
@@ -225,13 +225,15 @@ def test_a_look_works_for_every_method_and_changes_nothing(name):
     model.train()
     before, modes = copy.deepcopy(model.state_dict()), [m.training for m in model.modules()]
     random = torch.get_rng_state()
-    signs = take_look(model, images(40), torch.arange(40) + 7)
+    signs = take_look(model, as_source(images(47)), torch.arange(40) + 7)
     assert torch.equal(random, torch.get_rng_state())
     assert [m.training for m in model.modules()] == modes
     after = model.state_dict()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[key], after[key]) for key in before)
-    assert take_look(model, images(40), torch.arange(40) + 7).to_dict() == signs.to_dict()
+    assert (
+        take_look(model, as_source(images(47)), torch.arange(40) + 7).to_dict() == signs.to_dict()
+    )
     assert 1 <= signs.rankme <= min(signs.width, signs.images)
     assert 1 <= signs.lidar <= signs.width + 0.01
     assert 0 < signs.alignment < 4
@@ -244,7 +246,7 @@ def test_a_look_at_a_bank_changes_nothing():
     torch.manual_seed(0)
     model = cmc(TINY, samples=60).build(image=(3, 32, 32))
     before = copy.deepcopy(model.state_dict())
-    signs = take_look(model, images(40), torch.arange(40))
+    signs = take_look(model, as_source(images(40)), torch.arange(40))
     assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
     assert signs.chance == pytest.approx(1 / (1 + 16_384))
 
@@ -265,7 +267,7 @@ def test_a_look_asks_no_other_rank():
     others = Others()
     for norm in norms:
         norm.world = others
-    take_look(model, images(16), torch.arange(16))
+    take_look(model, as_source(images(16)), torch.arange(16))
     assert norms
     assert all(norm.world is others and norm.member is None for norm in norms)
 
@@ -274,7 +276,7 @@ def test_a_look_takes_whole_batches_and_their_rest_alike():
     """300 images are looked at in parts; the vectors are those of all at once."""
     model = simclr_small(TINY).build(image=(3, 32, 32))
     many, index = images(300), torch.arange(300)
-    signs = take_look(model, many, index)
+    signs = take_look(model, as_source(many), index)
     model.eval()
     draw = Draw(0, 0, index)
     with torch.no_grad():
@@ -296,7 +298,7 @@ def test_files_are_looked_at(data):
 
 def test_signs_are_plain_data():
     """JSON has no nan: what could not be had is null."""
-    signs = take_look(model_of("moco"), images(8), torch.arange(8))
+    signs = take_look(model_of("moco"), as_source(images(8)), torch.arange(8))
     data = json.loads(json.dumps(signs.to_dict(), allow_nan=False))
     assert data["top1"] is None
     assert data["width"] == 256

@@ -13,7 +13,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
 from counterpoint import Run, Training, pretrain
-from counterpoint.data import Source, Splits
+from counterpoint.data import ArraySource, Splits
 from counterpoint.evaluation import Representation, evaluate, finetune, knn, linear, mlp, protocol
 from counterpoint.evaluation.finetune import shaken
 from counterpoint.evaluation.scores import calibration_error, confusion, interval, per_class
@@ -118,7 +118,7 @@ def splits(count=60):
         images = torch.randint(256, (count, 3, 16, 16), generator=generator, dtype=torch.uint8)
         labels = torch.arange(count) % 3
         images[:, :1] = images[:, :1] // 4 + 64 * labels[:, None, None, None].to(torch.uint8)
-        return Source(name, images, labels, ("a", "b", "c"))
+        return ArraySource(name, images, labels, ("a", "b", "c"))
 
     return Splits(part("train", 0), part("validation", 1), part("test", 2))
 
@@ -238,7 +238,7 @@ def test_every_batch_of_fine_tuning_is_shaken_otherwise(representation, monkeypa
 
 def test_an_unlabelled_source_is_refused(representation):
     whole = splits()
-    bare = Splits(Source("bare", whole.train.images), whole.validation, whole.test)
+    bare = Splits(ArraySource("bare", whole.train.images), whole.validation, whole.test)
     with pytest.raises(ValueError, match="bare has no labels"):
         evaluate(representation, bare)
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.evaluation import Representation, knn
 from counterpoint.evaluation.robustness import (
     CORRUPTIONS,
@@ -607,6 +607,6 @@ def test_what_cannot_be_measured_is_refused(representation, source, train):
     with pytest.raises(ValueError, match=r"got shifts .'scale 7'., needs some of scale 0.5"):
         measured(source, shifts=("scale 7",))
     with pytest.raises(ValueError, match="got bare without labelled images"):
-        measured(Source("bare", source.images))
+        measured(ArraySource("bare", source.images))
     with pytest.raises(ValueError, match=r"classes \[11\] in odd, needs classes that the probe"):
-        measured(Source("odd", source.images, torch.full((60,), 11)))
+        measured(ArraySource("odd", source.images, torch.full((60,), 11)))

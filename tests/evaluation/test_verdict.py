@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from counterpoint import Cosine, Dot, NarrowResNet, Training, pretrain
-from counterpoint.data import Source
+from counterpoint.data import ArraySource, as_source
 from counterpoint.evaluation.health import Signs, take_look, verdict
 from counterpoint.methods import METHODS, byol_small, simclr_small
 from counterpoint.parts.views import Normalise, Pipeline
@@ -21,11 +21,13 @@ LOOK = torch.arange(256)
 def looks(method, images, tmp_path=None, steps=0, lr=3e-3):
     """The signs before and after some steps of training."""
     torch.manual_seed(0)
-    found = [take_look(method.build(image=(3, 32, 32)), images[LOOK], LOOK)]
+    found = [take_look(method.build(image=(3, 32, 32)), as_source(images), LOOK)]
     if steps:
         training = Training(optimiser="adamw", lr=lr, batch=128, weight_decay=0.05)
-        run = pretrain(method, Source("s", images), out=tmp_path, steps=steps, training=training)
-        found.append(replace(take_look(run.model, images[LOOK], LOOK), step=steps))
+        run = pretrain(
+            method, ArraySource("s", images), out=tmp_path, steps=steps, training=training
+        )
+        found.append(replace(take_look(run.model, as_source(images), LOOK), step=steps))
     return found
 
 

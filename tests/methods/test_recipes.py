@@ -7,7 +7,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from counterpoint import Source, Training, pretrain
+from counterpoint import ArraySource, Training, pretrain
 from counterpoint.cli import main
 from counterpoint.methods import METHODS, RECIPES, SEVEN, method_named, recipe_of, training_of
 from counterpoint.methods.recognising import recipe_words
@@ -24,7 +24,7 @@ TINY = NarrowResNet(widths=(4, 8), blocks=(1, 1))
 def noise(count=16, side=32):
     generator = torch.Generator().manual_seed(0)
     shape = (count, 3, side, side)
-    return Source("noise", torch.randint(256, shape, generator=generator, dtype=torch.uint8))
+    return ArraySource("noise", torch.randint(256, shape, generator=generator, dtype=torch.uint8))
 
 
 @pytest.mark.parametrize(

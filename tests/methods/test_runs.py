@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from counterpoint import Run, Source, Training, pretrain
+from counterpoint import ArraySource, Run, Training, pretrain
 from counterpoint.methods import METHODS, SEVEN
 
 
 @pytest.mark.parametrize("name", [f"{name}-small" for name in SEVEN])
 def test_a_run_of_every_method(name, cifar, tmp_path):
-    source = Source("some", cifar.train.images[:32])
+    source = ArraySource("some", cifar.train.images[:32])
     training = Training(batch=8, optimiser="adamw", lr=1e-3)
     run = pretrain(METHODS[name](size=32), source, out=tmp_path, steps=2, training=training)
     again = Run.open(tmp_path)

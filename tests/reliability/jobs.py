@@ -12,7 +12,7 @@ import lightning as L
 import numpy as np
 import torch
 
-from counterpoint import Source, open_data, pretrain
+from counterpoint import ArraySource, open_data, pretrain
 from counterpoint.methods import METHODS, training_of
 from counterpoint.parts.encoders import AMDIMEncoder, CPCResNet, NarrowResNet
 
@@ -35,7 +35,9 @@ def small(name):
 
 def images(count=IMAGES):
     """The first real images, from a small file that the test has written."""
-    return Source("cifar10", torch.from_numpy(np.load(os.environ["RELIABILITY_IMAGES"])[:count]))
+    return ArraySource(
+        "cifar10", torch.from_numpy(np.load(os.environ["RELIABILITY_IMAGES"])[:count])
+    )
 
 
 class Losses(L.Callback):
@@ -139,16 +141,16 @@ def unanswered(*, rank, file, **settings):
 
 def slow_disk(*, file, **settings):
     """Train; while the file is there, no picture is read any more."""
-    from counterpoint.data import batches
+    from counterpoint.data import encoded_source
 
-    true = batches.read_cuts
+    true = encoded_source.read_cuts
 
     def read(*arguments):
         while Path(file).exists():
             time.sleep(0.1)
         return true(*arguments)
 
-    batches.read_cuts = read
+    encoded_source.read_cuts = read
     train(**settings)
 
 

@@ -119,7 +119,7 @@ def test_one_in_a_hundred_rows_of_cifar_is_bad(data, tmp_path):
         spoilt = pa.Table.from_pylist(rows, schema=table.schema)
         parquet.write_table(spoilt, folder / f"{split}-00000-of-00001.parquet")
     found = open_data(folder)
-    bad = {b.sample for b in found.train.bad}
+    bad = set(found.train.bad)
     known = open_data(folder, known_bad=bad)
     counts = [len(s.bad) for s in (found.train, found.validation, found.test)]
     assert counts[0] + counts[1] == counts[2] == 20

@@ -12,7 +12,7 @@ from PIL import Image
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
-from counterpoint.data import Source, Splits, open_data
+from counterpoint.data import ArraySource, Splits, open_data
 from counterpoint.report import gallery, write_report
 from counterpoint.report.clusters import k_means
 from counterpoint.report.projection import pca, project
@@ -109,7 +109,7 @@ def test_vectors_that_are_all_alike_are_no_crash():
 
 def test_unseen_images_are_shown_where_there_are_enough():
     def source(name, count):
-        return Source(name, torch.zeros(count, 3, 8, 8, dtype=torch.uint8))
+        return ArraySource(name, torch.zeros(count, 3, 8, 8, dtype=torch.uint8))
 
     splits = Splits(source("train", 300), source("validation", 20), source("test", 120))
     sample = choose(splits, count=50)

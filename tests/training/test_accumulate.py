@@ -9,7 +9,7 @@ import torch
 from lightning.pytorch.callbacks import Callback
 from rich.console import Console
 
-from counterpoint import Source, Training, pretrain
+from counterpoint import ArraySource, Training, pretrain
 from counterpoint.framework import Draw, contrast
 from counterpoint.parts.encoders import Headed, MomentumEncoder
 from counterpoint.parts.losses import Regression
@@ -30,7 +30,7 @@ SETTINGS = {"batch": 16, "epochs": 2, "optimiser": "sgd", "lr": 1.0, "precision"
 def source(count=70):
     generator = torch.Generator().manual_seed(0)
     images = torch.randint(256, (count, 3, 8, 8), generator=generator, dtype=torch.uint8)
-    return Source("noise", images)
+    return ArraySource("noise", images)
 
 
 def trained(method, out, **asked):

@@ -8,7 +8,7 @@ import torch
 from lightning.fabric.plugins import TorchCheckpointIO
 from safetensors.torch import load_file
 
-from counterpoint import Source, Training
+from counterpoint import ArraySource, Training
 from counterpoint.methods import moco
 from counterpoint.parts.encoders import NarrowResNet
 from counterpoint.training.checkpoints import CheckpointError, Checkpoints, problem
@@ -144,7 +144,7 @@ def trained(*, steps, plugin, resume=None):
     model = moco(NarrowResNet(widths=(8, 16), blocks=(1, 1))).build(image=(3, 32, 32))
     generator = torch.Generator().manual_seed(0)
     images = torch.randint(256, (64, 3, 32, 32), generator=generator, dtype=torch.uint8)
-    module = Pretrainer(model, Source("noise", images), Training(epochs=2, batch=16), steps=8)
+    module = Pretrainer(model, ArraySource("noise", images), Training(epochs=2, batch=16), steps=8)
     trainer = L.Trainer(
         max_steps=steps,
         accelerator="cpu",

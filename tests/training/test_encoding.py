@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load as library_load
 from torch import nn
 
-from counterpoint import Source, Training
+from counterpoint import ArraySource, Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
 from counterpoint.training.checkpoints import CheckpointError
@@ -90,7 +90,7 @@ def test_what_a_trainer_saves_comes_back(tmp_path):
     """Everything that Lightning puts into a checkpoint of ours, with its own reader as oracle."""
     model = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1))).build(image=(3, 32, 32))
     images = torch.zeros(32, 3, 32, 32, dtype=torch.uint8)
-    module = Pretrainer(model, Source("noise", images), Training(epochs=1, batch=16), steps=2)
+    module = Pretrainer(model, ArraySource("noise", images), Training(epochs=1, batch=16), steps=2)
     trainer = L.Trainer(
         max_steps=1,
         accelerator="cpu",

@@ -10,7 +10,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from counterpoint import Source, Training, pretrain
+from counterpoint import ArraySource, Training, pretrain
 from counterpoint.data import image_files
 from counterpoint.evaluation.health import Signs
 from counterpoint.methods import byol_small, cmc, moco_small, simclr_small
@@ -33,7 +33,7 @@ METHODS = {
 def source(count=64, *, labelled=False):
     generator = torch.Generator().manual_seed(0)
     images = torch.randint(256, (count, 3, 32, 32), generator=generator, dtype=torch.uint8)
-    return Source("noise", images, torch.arange(count) % 4 if labelled else None)
+    return ArraySource("noise", images, torch.arange(count) % 4 if labelled else None)
 
 
 def trained(method, out, data=None, **settings):

@@ -9,12 +9,12 @@ import torch
 from accelerator import pretend
 from accelerator.shell import on_accelerator
 from counterpoint import Training, pretrain
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.training.callbacks.guard import NonFiniteError
 from counterpoint.training.checkpoints import Checkpoints
 from toy import tiny_method
 
-NOISE = Source("noise", torch.randint(256, (96, 3, 8, 8), dtype=torch.uint8))
+NOISE = ArraySource("noise", torch.randint(256, (96, 3, 8, 8), dtype=torch.uint8))
 
 
 class Poison(L.Callback):

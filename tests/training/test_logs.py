@@ -6,7 +6,7 @@ import json
 import pytest
 
 from counterpoint import Training, pretrain
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.log_lines import Log
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
@@ -17,7 +17,7 @@ RESNET = NarrowResNet(widths=(8, 16), blocks=(1, 1))
 def train(images, out, *, steps, **more):
     pretrain(
         simclr(RESNET, size=32),
-        Source("cifar10", images),
+        ArraySource("cifar10", images),
         out=out,
         training=Training(batch=16, epochs=2),
         resume="auto",

@@ -9,7 +9,7 @@ import torch
 from accelerator import pretend
 from accelerator.shell import on_accelerator
 from counterpoint import NarrowResNet, Run, pretrain
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.methods import simclr_small, training_of
 from counterpoint.parts.views import pipelines
 
@@ -21,7 +21,7 @@ def labelled(count, size=32):
     generator = torch.Generator().manual_seed(0)
     labels = torch.arange(count) % 3
     noise = torch.randint(0, 90, (count, 3, size, size), generator=generator)
-    return Source("made", (noise + 80 * labels[:, None, None, None]).to(torch.uint8), labels)
+    return ArraySource("made", (noise + 80 * labels[:, None, None, None]).to(torch.uint8), labels)
 
 
 def trained(source, out, *, method=METHOD, precision="32-true", **asked):

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from counterpoint import Source, Training, pretrain
+from counterpoint import ArraySource, Training, pretrain
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
 from counterpoint.training import run_lock
@@ -54,7 +54,7 @@ def test_a_second_run_is_refused_at_once_and_told_by_whom(cifar, tmp_path, holde
     with pytest.raises(LockedError, match=rf"process {process.pid} on .*kill {process.pid}"):
         pretrain(
             simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)), size=32),
-            Source("cifar10", cifar.train.images[:48]),
+            ArraySource("cifar10", cifar.train.images[:48]),
             out=tmp_path,
             training=Training(batch=16),
             resume="auto",

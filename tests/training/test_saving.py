@@ -13,7 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import nn
 
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.framework.settings import Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import Headed, Timm
@@ -38,7 +38,7 @@ def trained(encoder, out, **options):
     images = torch.randint(256, (8, 3, 32, 32), dtype=torch.uint8)
     return pretrain(
         simclr(encoder),
-        Source("noise", images),
+        ArraySource("noise", images),
         out=out,
         training=Training(optimiser="sgd", batch=4, warmup=0),
         steps=2,

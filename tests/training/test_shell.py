@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 import counterpoint
-from counterpoint import Run, Source, Training, pretrain
+from counterpoint import ArraySource, Run, Training, pretrain
 from counterpoint.framework import Draw, contrast
 from counterpoint.methods import method_named, simclr, training_of
 from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet
@@ -35,7 +35,7 @@ QUIET = Training(epochs=2, batch=16, seed=3)
 def source(count=64):
     generator = torch.Generator().manual_seed(0)
     images = torch.randint(256, (count, 3, 32, 32), generator=generator, dtype=torch.uint8)
-    return Source("noise", images)
+    return ArraySource("noise", images)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import torch
 from accelerator import pretend
 from accelerator.shell import on_accelerator, ranks
 from counterpoint import pretrain
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.methods import SEVEN, training_of
 
 
@@ -33,7 +33,7 @@ def waits_of(name, folder, *, count):
         waits = Waits(seen)
         pretrain(
             name,
-            Source("noise", images),
+            ArraySource("noise", images),
             out=folder,
             steps=4,
             training=training,

@@ -2,54 +2,34 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-import torch
-from jaxtyping import Int64
-from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from counterpoint.data.batch import Batch
 from counterpoint.data.crew import Crew
-from counterpoint.data.files import Files
 from counterpoint.data.order import Order
-from counterpoint.data.quarantine import KINDS, Bad
-from counterpoint.data.reading import Cut, read_cuts
-from counterpoint.data.source import Source
-from counterpoint.framework.records import Cuts, Draw, Images, Index
+from counterpoint.data.source import Cut, Source
+from counterpoint.data.workers import loader_workers
+from counterpoint.framework.records import Draw, Index
 from counterpoint.framework.settings import fitting_batch
 from counterpoint.pulse import phase
-
-
-class Batch(NamedTuple):
-    """This rank's share of a step."""
-
-    images: Images | Cuts
-    """Images of one size, or one cut per view of files of any size."""
-    index: Index  # type: ignore[assignment]  # tuple.index is not used
-    """The sample numbers."""
-    bad: Int64[Tensor, "bad 2"]
-    """What could not be read: sample number and place in KINDS."""
-
-    def to(self, device: torch.device) -> "Batch":
-        """Send the images to a device; the host goes on, and keeps the numbers."""
-        if isinstance(self.images, Tensor):
-            return self._replace(images=self.images.to(device, non_blocking=True))
-        cuts = tuple(cut.to(device, non_blocking=True) for cut in self.images)
-        return self._replace(images=cuts)
 
 
 @dataclass
 class Batches:
     """Whole batches of images and their sample numbers; this rank's share of each.
 
-    Files are read, decoded and cut by `workers` processes; which one does it changes nothing.
+    Pictures are read, decoded and cut by `workers` processes; which one does it changes nothing.
 
-    >>> source = Source("noise", torch.zeros(10, 3, 8, 8, dtype=torch.uint8))
+    >>> import torch
+    >>> from counterpoint.data.array_source import ArraySource
+    >>> source = ArraySource("noise", torch.zeros(10, 3, 8, 8, dtype=torch.uint8))
     >>> [batch.index.tolist() for batch in Batches(source, batch=4, seed=0)]
     [[6, 4, 9, 2], [5, 1, 3, 8]]
     """
 
-    source: Source | Files
+    source: Source
     batch: int
     seed: int
     rank: int = 0
@@ -88,28 +68,24 @@ class Batches:
     def __iter__(self) -> Iterator[Batch]:
         start = self.start if self.sampler.epoch == self.epoch else 0
         shares = self.sampler.shares(start=start)
-        if isinstance(self.source, Source):
-            return loaded(self._in_memory(self.source, shares))
-        assert self.cut is not None, "files need the views' cut"
-        self.crew = Crew(self.workers)
-        cutter = Cutter(self.source, self.cut, self.seed, self.sampler.epoch, self.crew)
+        workers = loader_workers(self.source, self.workers)
+        self.crew = Crew(workers)
+        reader = Reader(self.source, self.cut, self.seed, self.sampler.epoch, self.crew)
+        if workers == 0:
+            found = (reader[index] for index in shares)
+            return loaded(batch.pin_memory() if self.pin else batch for batch in found)
         # Workers end with their pass. Lightning holds its loaders in circles of objects: workers
         # that stay would be ended by whichever process collects those, a forked one too.
         loader = DataLoader(
-            cutter,
+            reader,
             sampler=shares,
             batch_size=None,
-            num_workers=self.workers,
+            num_workers=workers,
             collate_fn=_as_it_is,
             worker_init_fn=self.crew.attend,
             pin_memory=self.pin,
         )
         return loaded(iter(loader))
-
-    def _in_memory(self, source: Source, shares: Iterator[Index]) -> Iterator[Batch]:
-        for index in shares:
-            images = source.images[index]
-            yield Batch(images.pin_memory() if self.pin else images, index, bad_rows([]))
 
 
 def loaded(batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -123,19 +99,18 @@ def loaded(batches: Iterator[Batch]) -> Iterator[Batch]:
 
 
 @dataclass
-class Cutter(Dataset[Batch]):
-    """What a worker does: read, decode and cut a whole batch."""
+class Reader(Dataset[Batch]):
+    """What a worker does: read a whole batch."""
 
-    files: Files
-    cut: Cut
+    source: Source
+    cut: Cut | None
     seed: int
     epoch: int
     crew: Crew
 
     def __getitem__(self, index: Index) -> Batch:
         with self.crew.working():
-            cuts, bad = read_cuts(self.files, self.cut, Draw(self.seed, self.epoch, index))
-        return Batch(cuts, index, bad_rows(bad))
+            return self.source.read(self.cut, Draw(self.seed, self.epoch, index))
 
 
 def check_batch(batch: int, images: int, *, together: int = 1, ranks: int = 1) -> None:
@@ -155,11 +130,6 @@ def check_batch(batch: int, images: int, *, together: int = 1, ranks: int = 1) -
         raise ValueError(
             f"data: {batch} images at once for {ranks} processes; needs one or more for each"
         )
-
-
-def bad_rows(bad: list[Bad]) -> Int64[Tensor, "bad 2"]:
-    """Write down what could not be read, as numbers: ranks exchange nothing else."""
-    return torch.tensor([(b.sample, KINDS.index(b.kind)) for b in bad]).view(-1, 2).long()
 
 
 def _as_it_is(batch: Any) -> Any:

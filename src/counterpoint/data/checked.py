@@ -15,7 +15,7 @@ def check_images(name: str, images: Any) -> None:
         line = (
             "write torch.from_numpy(images), with .permute(0, 3, 1, 2) if the channels are last"
             if isinstance(images, np.ndarray)
-            else 'needs a tensor: Source("name", images), images (n, channels, height, width) uint8'
+            else "needs a tensor (n, channels, height, width) of uint8; as_source takes a list"
         )
         raise TypeError(f"data: the images of {name} are {_kind(images)}; {line}")
     if images.dtype != torch.uint8:

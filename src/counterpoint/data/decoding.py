@@ -5,13 +5,15 @@ from collections.abc import Collection
 import numpy as np
 import torch
 
+from counterpoint.data.array_source import ArraySource, stood_in
 from counterpoint.data.cache import Arrays, cached
-from counterpoint.data.files import Files
+from counterpoint.data.encoded_source import EncodedSource
 from counterpoint.data.formats import FORMATS
 from counterpoint.data.pictures import UnreadableImageError
-from counterpoint.data.quarantine import Bad, Kind
+from counterpoint.data.quarantine import Bad
 from counterpoint.data.rows import Rows
-from counterpoint.data.source import Source, Splits, stood_in
+from counterpoint.data.source import all_labels
+from counterpoint.data.splits import Splits
 from counterpoint.progress import tracked
 
 MOST_BYTES = 8 << 30  # decoded: three times STL-10; more stays encoded; our choice
@@ -24,7 +26,9 @@ class _NotOneSizeError(Exception):
 def in_memory(splits: Splits) -> Splits:
     """Decode splits of Parquet rows if their images are of one size; others stay encoded."""
     parts = [splits.train, splits.validation, splits.test]
-    rows = [part for part in parts if isinstance(part, Files) and isinstance(part.store, Rows)]
+    rows = [
+        part for part in parts if isinstance(part, EncodedSource) and isinstance(part.store, Rows)
+    ]
     if len(rows) < len(parts):
         return splits
     try:
@@ -36,7 +40,7 @@ def in_memory(splits: Splits) -> Splits:
         return splits
 
 
-def decoded(parts: list[Files]) -> list[Source]:
+def decoded(parts: list[EncodedSource]) -> list[ArraySource]:
     """Decode parts of Parquet rows; parts of the same rows are decoded once.
 
     What cannot be decoded, and what is known to be bad, shows another image of its part.
@@ -70,7 +74,7 @@ def _decode(rows: Rows, known: Collection[int]) -> Arrays:
         if row in known:
             continue
         try:
-            pixels = rows.picture(row).decode(1.0).numpy()
+            pixels = rows.stored(row).picture().decode(1.0).numpy()
         except UnreadableImageError as error:
             bad.append(Bad(row, error.kind))
             continue
@@ -96,7 +100,7 @@ def _check_sizes(rows: Rows, known: Collection[int]) -> None:
         if row in known:
             continue
         try:
-            picture = rows.picture(row)
+            picture = rows.stored(row).picture()
         except UnreadableImageError:
             continue
         if size is None:
@@ -111,33 +115,21 @@ def _room(count: int, shape: tuple[int, ...]) -> np.ndarray:
     return np.zeros((count, *shape), np.uint8)
 
 
-def _source(part: Files, arrays: Arrays) -> Source:
+def _source(part: EncodedSource, arrays: Arrays) -> ArraySource:
     """Take a part's rows, and put others in the place of the bad ones."""
     images = torch.from_numpy(arrays["images"])
     whole = len(part) == len(images) and torch.equal(part.places, torch.arange(len(images)))
     rows = arrays.get("bad_rows", np.zeros(0, np.int64)).tolist()
     kinds = dict(zip(rows, arrays.get("bad_kinds", np.zeros(0)).tolist(), strict=True))
-    bad = torch.isin(part.places, torch.tensor([*kinds], dtype=torch.int64))
-    samples = part.bad | set(bad.nonzero().flatten().tolist())
-    listed = tuple(Bad(s, _kind(part, s, kinds)) for s in sorted(samples))
+    found = torch.isin(part.places, torch.tensor([*kinds], dtype=torch.int64))
+    samples = found.nonzero().flatten().tolist()
+    bad = {**part.bad, **{sample: kinds[int(part.places[sample])] for sample in samples}}
     return stood_in(
-        Source(
+        ArraySource(
             part.name,
             images if whole else images[part.places],
-            part.labels,
+            all_labels(part) if part.has_labels else None,
             part.classes,
-            listed,
+            dict(sorted(bad.items())),
         )
     )
-
-
-def _kind(part: Files, sample: int, kinds: dict[int, Kind]) -> Kind:
-    """Say why a sample is bad; of one that was not decoded, by its header alone."""
-    place = int(part.places[sample])
-    if place in kinds:
-        return kinds[place]
-    try:
-        part.store.picture(place)
-    except UnreadableImageError as error:
-        return error.kind
-    return "truncated"  # the header is sound, so it is the pixels that are not

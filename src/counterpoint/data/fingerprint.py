@@ -2,40 +2,46 @@
 
 import hashlib
 
+from jaxtyping import Int64, UInt8
 from torch import Tensor
 
-from counterpoint.data.files import Files
-from counterpoint.data.source import Source
+from counterpoint.data.identity import Identity
 
 BYTES = 1 << 26  # of images at a time: those on disk are never in memory together
-FORM = "files2"  # the first had sixteen digits of names, sizes and times
+FORMS = {"files": "files2", "parquet": "files2", "dataset": "items1"}
+"""By kind of store; the first form of files had sixteen digits of names, sizes and times."""
 
 
-def fingerprint(source: Source | Files) -> str:
-    """Know images in memory by their bytes, files by names, sizes and a sample of their content.
-
-    No time is in it, so that a copy of the files is the same data; docs/decisions says what the
-    sample can miss. The fingerprint of files has five parts, so that `difference` can say what
-    changed: the form, the number of images, and digests of names and sizes, of content, of labels.
+def digest_images(
+    images: UInt8[Tensor, "sample channel height width"], labels: Int64[Tensor, " sample"] | None
+) -> str:
+    """Know images in memory by their bytes and labels.
 
     >>> import torch
-    >>> blank = Source("blank", torch.zeros(2, 3, 4, 4, dtype=torch.uint8))
-    >>> fingerprint(blank)
+    >>> digest_images(torch.zeros(2, 3, 4, 4, dtype=torch.uint8), None)
     '977965a17bfd2ece'
     """
-    if isinstance(source, Files):
-        known = source.store.identity()
-        listed = _digest(known.files, source.places)
-        labels = "none" if source.labels is None else _digest(b"", source.labels)
-        return f"{FORM}-{len(source)}-{listed}-{known.content.hex()[:16]}-{labels}"
     digest = hashlib.blake2b(digest_size=8)
-    digest.update(str(tuple(source.images.shape)).encode())
-    many = max(1, BYTES // max(1, source.images[:1].numel()))
-    for images in source.images.split(many):
-        digest.update(images.contiguous().numpy().data)
-    if source.labels is not None:
-        digest.update(source.labels.contiguous().numpy().data)
+    digest.update(str(tuple(images.shape)).encode())
+    many = max(1, BYTES // max(1, images[:1].numel()))
+    for some in images.split(many):
+        digest.update(some.contiguous().numpy().data)
+    if labels is not None:
+        digest.update(labels.contiguous().numpy().data)
     return digest.hexdigest()
+
+
+def encoded_fingerprint(
+    kind: str, known: Identity, places: Int64[Tensor, " sample"], labels: str
+) -> str:
+    """Know encoded images by names, sizes and a sample of their content.
+
+    No time is in it, so that a copy of the files is the same data; docs/decisions says what the
+    sample can miss. It has five parts, so that `fingerprint_difference` can say what changed: the
+    form, the number of images, and digests of names and sizes, of content, of labels.
+    """
+    listed = digest_numbers(places, known.files)
+    return f"{FORMS[kind]}-{len(places)}-{listed}-{known.content.hex()[:16]}-{labels}"
 
 
 def fingerprint_difference(was: str, now: str) -> str:
@@ -59,6 +65,8 @@ def fingerprint_difference(was: str, now: str) -> str:
         return "it was noted by another version and cannot be compared"
     if before[1] != after[1]:
         return f"it had {int(before[1]):,} images and has {int(after[1]):,}"
+    if before[0] == FORMS["dataset"] and before[:4] != after[:4]:
+        return "its items are others"
     if before[2] != after[2]:
         return "files were renamed, replaced or changed in size"
     if before[3] != after[3]:
@@ -66,7 +74,8 @@ def fingerprint_difference(was: str, now: str) -> str:
     return "the labels are others"
 
 
-def _digest(known: bytes, numbers: Tensor) -> str:
+def digest_numbers(numbers: Int64[Tensor, " some"], known: bytes = b"") -> str:
+    """Digest numbers, after what is known."""
     digest = hashlib.blake2b(known, digest_size=8)
     digest.update(numbers.contiguous().numpy().data)
     return digest.hexdigest()

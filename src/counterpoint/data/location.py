@@ -18,8 +18,7 @@ def local(place: Any, *, what: str) -> Path:
     if not isinstance(place, str | os.PathLike):
         raise TypeError(
             f"{what}: got {type(place).__module__}.{type(place).__name__}, needs the path of a "
-            'folder or file, or Source("name", images) with images (n, channels, height, width) '
-            "as a tensor of torch.uint8"
+            "folder or file; counterpoint.as_source takes tensors, arrays and datasets"
         )
     text = os.fspath(place)
     if found := REMOTE.match(text if isinstance(text, str) else os.fsdecode(text)):

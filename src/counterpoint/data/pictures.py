@@ -64,6 +64,11 @@ class FilePicture:
     opened: list[Image.Image] = field(repr=False)
     """The image of the header, until it is decoded: pixels are held by nobody afterwards."""
 
+    @property
+    def nbytes(self) -> int:
+        """Count the bytes that wait to be decoded."""
+        return len(self.data)
+
     def decode(self, scale: float) -> UInt8[Tensor, "3 height width"]:
         """Give the pixels; of a large picture perhaps fewer, but at least `scale` each way."""
         try:
@@ -95,6 +100,17 @@ class FilePicture:
             f"{needed >> 20:,} MB, at most {BUDGET >> 20}; save it smaller, or as a JPEG",
             "too large",
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredFile:
+    """The bytes of an image file, and its name."""
+
+    content: bytes
+    name: str
+
+    def picture(self) -> FilePicture:
+        return open_picture(self.content, self.name)
 
 
 def open_picture(data: bytes, name: str) -> FilePicture:

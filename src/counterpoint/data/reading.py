@@ -1,53 +1,78 @@
-"""Files become images; one that cannot be read is set aside and another stands in for it."""
+"""Pictures become images; one that cannot be read is left out, or another stands in for it."""
 
-from collections.abc import Callable, Sequence
+import math
 
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from counterpoint.data.files import Files
-from counterpoint.data.pictures import FilePicture, UnreadableImageError
+from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.quarantine import Bad, substitute, substitutes
-from counterpoint.framework.records import Cuts, Draw, Picture
-
-Cut = Callable[[Sequence[Picture], Draw], Cuts]
-"""How files become images of one size: `cut` of the views."""
+from counterpoint.data.source import Cut, Samples, Source, StoredPicture
+from counterpoint.framework.permutation import drawn
+from counterpoint.framework.records import Cuts, Draw, Index
 
 WAITING = 16 << 20  # bytes of files that are read before they are decoded: 150 photos of ImageNet
+TRIED = 64  # files for each that is wanted: more than one in 64 is surely readable
+SHOWN = 1 << 22  # pixels: more than a screen has
 
 
-def read_cuts(files: Files, cut: Cut, draw: Draw) -> tuple[Cuts, list[Bad]]:
-    """Read, decode and cut some files, and say which could not be read.
+def read_cuts(source: Source, cut: Cut, draw: Draw) -> tuple[Cuts, list[Bad]]:
+    """Read, decode and cut some pictures, and say which could not be read.
 
     What is drawn for a sample stays its own, whoever stands in for it; so the cuts of the
     others are what they would have been. Memory is bounded, whatever the files are: a few are
     read at a time, and one is decoded at a time.
     """
     chosen = draw.index
-    if files.bad:
-        chosen = torch.tensor([_known_good(files, sample) for sample in draw.index.tolist()])
+    if source.bad:
+        chosen = torch.tensor([_known_good(source, sample) for sample in draw.index.tolist()])
     bad: list[Bad] = []
     parts: list[Cuts] = []
     first = 0
     while first < len(chosen):
-        pictures = _portion(files, chosen[first:])
+        pictures = _portion(source, chosen[first:])
         last = first + max(1, len(pictures))
-        parts += _cut(files, cut, pictures, _some(draw, first, last), bad)
+        parts += _cut(source, cut, pictures, _some(draw, first, last), bad)
         first = last
     return tuple(torch.cat(views) for views in zip(*parts, strict=True)), bad
 
 
-def _portion(files: Files, chosen: Int64[Tensor, " left"]) -> list[FilePicture]:
+def read_own(source: Source, cut: Cut, draw: Draw) -> tuple[Cuts, Index]:
+    """Read, decode and cut the pictures that can be read; none stands in for another."""
+    good = torch.tensor([s for s in draw.index.tolist() if s not in source.bad]).long()
+    try:
+        return _own_cuts(source, cut, Draw(draw.seed, draw.epoch, good)), good
+    except UnreadableImageError:  # rare: find out which, one by one
+        ones = [_own_or_none(source, cut, Draw(draw.seed, draw.epoch, n)) for n in good.split(1)]
+    read = [cuts for cuts in ones if cuts is not None]
+    there = torch.tensor([cuts is not None for cuts in ones])
+    return tuple(torch.cat(parts) for parts in zip(*read, strict=True)), good[there]
+
+
+def _own_cuts(source: Source, cut: Cut, draw: Draw) -> Cuts:
+    if len(draw.index) == 0:
+        return ()
+    return cut([source.stored(sample).picture() for sample in draw.index.tolist()], draw)
+
+
+def _own_or_none(source: Source, cut: Cut, draw: Draw) -> Cuts | None:
+    try:
+        return _own_cuts(source, cut, draw)
+    except UnreadableImageError:
+        return None
+
+
+def _portion(source: Source, chosen: Samples) -> list[StoredPicture]:
     """Read files until enough bytes wait to be decoded, or until one cannot be read."""
-    pictures: list[FilePicture] = []
+    pictures: list[StoredPicture] = []
     waiting = 0
-    for one in chosen.split(1):
+    for sample in chosen.tolist():
         try:
-            (picture,) = files.pictures(one)
+            picture = source.stored(sample).picture()
         except UnreadableImageError:
             break
-        waiting += len(picture.data)
+        waiting += picture.nbytes
         if pictures and waiting > WAITING:
             break  # it is read again: while others are decoded, it may not wait
         pictures.append(picture)
@@ -55,7 +80,7 @@ def _portion(files: Files, chosen: Int64[Tensor, " left"]) -> list[FilePicture]:
 
 
 def _cut(
-    files: Files, cut: Cut, pictures: list[FilePicture], draw: Draw, bad: list[Bad]
+    source: Source, cut: Cut, pictures: list[StoredPicture], draw: Draw, bad: list[Bad]
 ) -> list[Cuts]:
     """Cut what was read; where one cannot be decoded, or none was read, one by one."""
     try:
@@ -64,47 +89,64 @@ def _cut(
     except UnreadableImageError:
         pictures.clear()
     ones = [_some(draw, n, n + 1) for n in range(len(draw.index))]
-    return [_read_one(files, cut, one, bad) for one in ones]
+    return [_read_one(source, cut, one, bad) for one in ones]
 
 
-def first_readable(
-    files: Files, order: Int64[Tensor, " sample"], *, count: int
-) -> Int64[Tensor, " chosen"]:
-    """Take the first samples in an order that can be decoded: for pictures that people look at."""
-    found: list[int] = []
-    for sample in order.tolist():
-        if len(found) == count:
-            break
-        try:
-            (picture,) = files.pictures(torch.tensor([sample]))
-            picture.decode(0.01)
-        except UnreadableImageError:
-            continue
-        found.append(sample)
-    return torch.tensor(found, dtype=torch.int64)
-
-
-def _known_good(files: Files, sample: int) -> int:
-    if sample not in files.bad:
+def _known_good(source: Source, sample: int) -> int:
+    if sample not in source.bad:
         return sample
-    return substitute(sample, len(files), readable=lambda other: other not in files.bad)
+    return substitute(sample, len(source), readable=lambda other: other not in source.bad)
 
 
 def _some(draw: Draw, first: int, last: int) -> Draw:
     return Draw(draw.seed, draw.epoch, draw.index[first:last])
 
 
-def _read_one(files: Files, cut: Cut, draw: Draw, bad: list[Bad]) -> Cuts:
+def _read_one(source: Source, cut: Cut, draw: Draw, bad: list[Bad]) -> Cuts:
     """Cut one sample, or the first of its substitutes that can be read."""
     sample = int(draw.index)
-    for candidate in (sample, *substitutes(sample, len(files))):
-        if candidate in files.bad:
+    last: UnreadableImageError | None = None
+    for candidate in (sample, *substitutes(sample, len(source))):
+        if candidate in source.bad:
             continue
         try:
-            return cut(files.pictures(torch.tensor([candidate])), draw)
+            return cut([source.stored(candidate).picture()], draw)
         except UnreadableImageError as error:
             bad.append(Bad(candidate, error.kind))
+            last = error
     raise ValueError(
         f"data: neither sample {sample} nor any that was drawn to stand in for it can be read; "
         "counterpoint doctor lists what is broken"
-    )
+    ) from last
+
+
+def first_readable(
+    source: Source, order: Int64[Tensor, " sample"], *, count: int
+) -> Int64[Tensor, " chosen"]:
+    """Take the first samples in an order that can be decoded: for pictures that people look at."""
+    found: list[int] = []
+    for sample in order.tolist():
+        if len(found) == count:
+            break
+        if sample in source.bad:
+            continue
+        try:
+            source.stored(sample).picture().decode(0.01)
+        except UnreadableImageError:
+            continue
+        found.append(sample)
+    return torch.tensor(found, dtype=torch.int64)
+
+
+def sample_images(source: Source, count: int, *, seed: int) -> list[Tensor]:
+    """Decode some images, drawn from all; each as bytes (channel, height, width)."""
+    order = drawn(len(source), TRIED * count, seed=seed)
+    readable = first_readable(source, order, count=count)
+    if not len(readable):
+        raise ValueError(f"data: nothing of {source!r} can be read; see counterpoint doctor")
+    return [_shown(source.stored(sample).picture()) for sample in readable.tolist()]
+
+
+def _shown(picture: StoredPicture) -> Tensor:
+    """Decode a picture to look at; a large one at a fraction of its size."""
+    return picture.decode(min(1.0, math.sqrt(SHOWN / (picture.height * picture.width))))

@@ -13,7 +13,7 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 
 from counterpoint.data.identity import Identity, content_of, sampled_places
-from counterpoint.data.pictures import FilePicture, UnreadableImageError, open_picture
+from counterpoint.data.pictures import StoredFile, UnreadableImageError
 
 MEMORY = 0.5  # of the machine's; the rest is for training; our choice
 ROWS = 1024  # that are read at a time
@@ -47,16 +47,13 @@ class Rows:
         if not self.loaded:
             self.loaded.append(_read_bytes(self.files, self.column))
 
-    def content(self, place: int) -> bytes:
+    def stored(self, place: int) -> StoredFile:
         self.load()
         found: bytes | None = self.loaded[0][place]
+        path = self.path(place)
         if found is None:
-            path = self.path(place)
             raise UnreadableImageError(f"{path}: there is no image in this row", "missing")
-        return found
-
-    def picture(self, place: int) -> FilePicture:
-        return open_picture(self.content(place), str(self.path(place)))
+        return StoredFile(found, str(path))
 
     @property
     def unopened(self) -> dict[str, int]:

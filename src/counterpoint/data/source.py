@@ -1,151 +1,160 @@
-"""Images in memory, with or without labels."""
+"""The contract for images: what every part of the library may ask of them."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
-from counterpoint.data.checked import check_images, check_labels
-from counterpoint.data.description import description, description_line
-from counterpoint.data.files import Files, class_count
-from counterpoint.data.quarantine import Bad, substitute
+from counterpoint.data.batch import Batch
+from counterpoint.data.quarantine import Kind
+from counterpoint.framework.records import Cuts, Draw, Picture, Shape
+
+Cut = Callable[[Sequence[Picture], Draw], Cuts]
+"""How pictures become images of one size: `cut` of the views."""
+
+Samples = Int64[Tensor, " some"]
+"""Numbers of samples, few or many; never all of them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
-    """Images of one size as bytes; the number of a sample is its place here.
+@runtime_checkable
+class StoredPicture(Picture, Protocol):
+    """A picture, and how it is stored."""
 
-    >>> Source("noise", torch.zeros(5, 3, 8, 8, dtype=torch.uint8))
-    noise: 5 images, 3 x 8 x 8, no labels
+    @property
+    def form(self) -> str:
+        """The file format."""
+
+    @property
+    def mode(self) -> str:
+        """The colour mode, as Pillow calls it."""
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes until it is decoded."""
+
+
+@runtime_checkable
+class StoredImage(Protocol):
+    """One image as it is stored."""
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of a file, or of the pixels."""
+
+    def picture(self) -> StoredPicture:
+        """Read the header; nothing is decoded yet."""
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Images by number: the number of a sample is its place here.
+
+    Nothing in it is as long as the data, so that five billion samples can be behind it: labels are
+    asked for some samples, what is bad is a few, and what is held out is named.
     """
 
-    name: str
-    images: UInt8[Tensor, "sample channel height width"]
-    labels: Int64[Tensor, " sample"] | None = None
-    classes: tuple[str, ...] | None = None
-    """The names of the labels, where they are known."""
-    bad: tuple[Bad, ...] = ()
-    """Samples that cannot be read: each shows the pixels and the label of another."""
-    limit: int | None = None
-    """How many were asked for, where these are the first of more."""
+    @property
+    def name(self) -> str: ...
 
-    def __post_init__(self) -> None:
-        check_images(self.name, self.images)
-        if self.labels is not None:
-            check_labels(self.name, self.labels, len(self.images))
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """The names of the labels, where they are known."""
 
-    def __len__(self) -> int:
-        return len(self.images)
+    @property
+    def has_labels(self) -> bool: ...
 
-    def __repr__(self) -> str:
-        return description_line(self.describe())
+    @property
+    def bad(self) -> Mapping[int, Kind]:
+        """Samples that are known to be unreadable, and why: others stand in for them."""
+
+    @property
+    def one_shape(self) -> Shape | None:
+        """The shape of every image; None where sizes vary: then pictures are cut to one."""
+
+    @property
+    def decodes(self) -> bool:
+        """Whether reading is work, which the workers of a loader share."""
+
+    def __len__(self) -> int: ...
+
+    def labels_of(self, samples: Samples, /) -> Int64[Tensor, " some"]:
+        """Return the labels of some samples; an error where there are none."""
+
+    def read(self, cut: Cut | None, draw: Draw, /, *, substitute: bool = True) -> Batch:
+        """Read the samples of a draw: images where all have one shape, else the cuts of views.
+
+        Another image stands in for each that cannot be read; or, without `substitute`, it is left
+        out of the batch. `cut` may be None where all images have one shape.
+        """
+
+    def stored(self, sample: int, /) -> StoredImage:
+        """Read one image as it is stored; an `UnreadableImageError` where that fails."""
+
+    def path(self, sample: int, /) -> str | None:
+        """Name the file of a sample, where there is one."""
+
+    def subset(self, name: str, samples: Samples, /) -> "Source":
+        """Take some samples, in the order given; what is bad keeps its place among them."""
+
+    def without(self, name: str, samples: Samples, /) -> "Source":
+        """Take all samples but some, in their order."""
+
+    def first(self, count: int, /) -> "Source":
+        """Take the first samples, at most `count`."""
+
+    def named(self, name: str, /) -> "Source":
+        """Give it another name."""
+
+    def marked(self, samples: Collection[int], /) -> "Source":
+        """Note samples that are known to be bad."""
+
+    def fingerprint(self) -> str:
+        """Say which images these are: a copy is the same, an edit is not."""
 
     def describe(self) -> dict[str, Any]:
-        """Say what these images are, as plain data."""
-        return description(
-            "memory",
-            self.name,
-            len(self),
-            limit=self.limit,
-            shape=self.images.shape[1:],
-            labels=self.labels is not None,
-            classes=None if self.labels is None else class_count(self.labels),
-            bad=len(self.bad),
-        )
-
-    def subset(self, name: str, samples: Int64[Tensor, " chosen"]) -> "Source":
-        """Take some samples, in the order given; what is bad keeps its place among them."""
-        return replace(
-            self,
-            name=f"{self.name} {name}",
-            images=self.images[samples],
-            labels=None if self.labels is None else self.labels[samples],
-            bad=_renumbered(self.bad, samples),
-            limit=None,
-        )
-
-    def marked(self, bad: Collection[int]) -> "Source":
-        """Put others in the place of samples that are known to be bad."""
-        known = {b.sample for b in self.bad}
-        # Bytes have nothing that could be broken: that they are no images is the caller's word.
-        more = tuple(Bad(sample, "not an image") for sample in sorted(bad) if sample not in known)
-        listed = tuple(sorted(self.bad + more, key=lambda b: b.sample))
-        return stood_in(replace(self, images=self.images.clone(), bad=listed))
+        """Say what these images are, as plain data: `description` names its keys."""
 
 
-def _renumbered(bad: tuple[Bad, ...], samples: Int64[Tensor, " chosen"]) -> tuple[Bad, ...]:
-    kinds = {b.sample: b.kind for b in bad}
-    among = torch.isin(samples, torch.tensor(sorted(kinds), dtype=torch.int64))
-    places = among.nonzero().flatten().tolist()
-    return tuple(Bad(place, kinds[int(samples[place])]) for place in places)
+def all_labels(source: Source) -> Int64[Tensor, " sample"]:
+    """Return the label of every sample, for whoever needs them all: probes do."""
+    return source.labels_of(torch.arange(len(source)))
 
 
-def stood_in(source: Source) -> Source:
-    """Give every bad sample the pixels and the label of the one that stands in for it.
+def read_images(source: Source, samples: Samples) -> UInt8[Tensor, "some channel height width"]:
+    """Return some images of a source whose images have one shape.
 
-    Who stands in depends only on which samples are bad. The images are written to, not copied:
-    this is for whoever has just made them.
-
-    >>> images = torch.arange(4, dtype=torch.uint8)[:, None, None, None].clone()
-    >>> stood_in(Source("four", images, bad=(Bad(2, "empty"),))).images.flatten()
-    tensor([0, 1, 3, 3], dtype=torch.uint8)
+    >>> from counterpoint.data.array_source import ArraySource
+    >>> source = ArraySource("noise", torch.zeros(5, 3, 8, 8, dtype=torch.uint8))
+    >>> read_images(source, torch.tensor([4, 1])).shape
+    torch.Size([2, 3, 8, 8])
     """
-    bad, count = {b.sample for b in source.bad}, len(source)
+    images = source.read(None, Draw(0, 0, samples)).images
+    assert isinstance(images, Tensor), f"{source!r}: images of one shape are read as they are"
+    return images
+
+
+def class_count(labels: Int64[Tensor, " sample"]) -> int:
+    """Count the classes of labels that are numbered from 0."""
+    return int(labels.max()) + 1 if len(labels) else 0
+
+
+def all_but(count: int, samples: Samples) -> Int64[Tensor, " rest"]:
+    """Return the numbers below `count` that are not among some.
+
+    >>> all_but(5, torch.tensor([3, 0]))
+    tensor([1, 2, 4])
+    """
+    stays = torch.ones(count, dtype=torch.bool)
+    stays[samples] = False
+    return stays.nonzero().flatten()
+
+
+def renumbered(bad: Mapping[int, Kind], samples: Samples) -> dict[int, Kind]:
+    """Return what is bad among some samples, by its place among them."""
     if not bad:
-        return source
-    others = [substitute(s, count, readable=lambda other: other not in bad) for s in sorted(bad)]
-    places = torch.tensor(sorted(bad))
-    source.images[places] = source.images[torch.tensor(others)]
-    if source.labels is None:
-        return source
-    labels = source.labels.clone()
-    labels[places] = labels[torch.tensor(others)]
-    return replace(source, labels=labels)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Splits:
-    """What training sees, what choices are made on, and what is scored once at the end."""
-
-    train: Source | Files
-    validation: Source | Files
-    test: Source | Files
-    labelled: Source | Files | None = None
-    """What probes learn from, where the images that training sees have no labels."""
-
-    def __repr__(self) -> str:
-        more = "" if self.labelled is None else f", {len(self.labelled):,} to learn labels from"
-        return (
-            f"{self.train!r}{more}, {len(self.validation):,} to choose by, "
-            f"{len(self.test):,} to score"
-        )
-
-    def head(self, count: int) -> "Splits":
-        """Take at most the first `count` images of each split, for a quick look."""
-        return Splits(
-            _first(self.train, count),
-            _first(self.validation, count),
-            _first(self.test, count),
-            None if self.labelled is None else _first(self.labelled, count),
-        )
-
-    def for_probes(self) -> "Splits":
-        """Give the splits that probes work on: the labelled images take the place of `train`."""
-        return self if self.labelled is None else replace(self, train=self.labelled, labelled=None)
-
-    def marked(self, bad: Collection[int]) -> "Splits":
-        """Note samples of the training split that are known to be bad."""
-        if outside := sorted(sample for sample in bad if not 0 <= sample < len(self.train)):
-            raise ValueError(
-                f"data: got sample {outside[0]} as known to be bad, but {self.train!r}; "
-                "needs numbers of these images: was the data changed since they were noted?"
-            )
-        return replace(self, train=self.train.marked(bad)) if bad else self
-
-
-def _first(part: Source | Files, count: int) -> Source | Files:
-    some = part.subset(f"first {count:,}", torch.arange(min(count, len(part))))
-    return replace(some, limit=count)
+        return {}
+    among = torch.isin(samples, torch.tensor(sorted(bad), dtype=torch.int64))
+    places = among.nonzero().flatten().tolist()
+    return {place: bad[int(samples[place])] for place in places}

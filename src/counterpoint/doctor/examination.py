@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from counterpoint.data import Files, Source, Splits
-from counterpoint.data.layouts.image_folder import Folder
+from counterpoint.data import Source, Splits
 from counterpoint.data.packed_names import shown
 from counterpoint.data.quarantine import Kind
 from counterpoint.doctor.duplicates import near, same
@@ -100,22 +99,19 @@ def examined(splits: Splits, place: Path) -> Examination:
         for group in _at(sound, near(likeness))
         if len({equal.get(n, -1 - n) for n in group}) > 1
     )
-    return Examination(repr(splits), tuple(images), _shut(splits.train), copies, alike)
+    return Examination(
+        repr(splits), tuple(images), tuple(splits.train.describe()["shut"]), copies, alike
+    )
 
 
 def _at(places: list[int], groups: list[list[int]]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(places[n] for n in group) for group in groups)
 
 
-def _name(part: Source | Files, sample: int, split: str, place: Path) -> str:
+def _name(part: Source, sample: int, split: str, place: Path) -> str:
     """Name an image: by its path below the data's folder, or by its number."""
-    if isinstance(part, Source):
+    if (found := part.path(sample)) is None:
         return f"{split} {sample}"
-    path = part.paths[sample]
+    path = Path(found)
     below = path.relative_to(place) if path.is_relative_to(place) else path
     return shown(os.fsencode(below))
-
-
-def _shut(part: Source | Files) -> tuple[str, ...]:
-    is_folder = isinstance(part, Files) and isinstance(part.store, Folder)
-    return part.store.index.unreadable if is_folder else ()  # type: ignore[union-attr]

@@ -1,18 +1,17 @@
 """One look at every image: can it be read, what is it, and which other is it like."""
 
 import hashlib
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from counterpoint.data import Files, Source, UnreadableImageError
-from counterpoint.data.pictures import open_picture
+from counterpoint.data import Source, UnreadableImageError
 from counterpoint.data.quarantine import Kind
+from counterpoint.data.workers import loader_workers
 from counterpoint.doctor.hashing import difference_hash
 from counterpoint.progress import tracked
 
@@ -39,67 +38,62 @@ class Look:
     """The difference hash."""
 
 
-def look_at(source: Source | Files, what: str) -> list[Look]:
-    """Look at every image of a source; files by as many processes as there are cores."""
-    looks = _at_images(source, what) if isinstance(source, Source) else _at_files(source, what)
-    return [look for some in looks for look in some]
-
-
-def _at_images(source: Source, what: str) -> Iterator[list[Look]]:
-    broken = {bad.sample: bad.kind for bad in source.bad}
-    _, height, width = source.images.shape[1:]
-    for part in tracked(torch.arange(len(source)).split(MANY), what):
-        images = source.images[part].contiguous()
-        likeness = difference_hash(images).tolist()
-        digests = [_digest(image.numpy().tobytes()) for image in images]
-        size = {"width": width, "height": height, "length": images[0].numel()}
-        yield [
-            Look(n, broken.get(n), "in memory", "RGB", **size, digest=digest, likeness=like)
-            for n, digest, like in zip(part.tolist(), digests, likeness, strict=True)
-        ]
-
-
-def _at_files(files: Files, what: str) -> Iterator[list[Look]]:
-    chunks = torch.arange(len(files)).split(CHUNK)
-    cores = len(os.sched_getaffinity(0)) if len(files) > FEW else 0
+def look_at(source: Source, what: str) -> list[Look]:
+    """Look at every image of a source; the workers of a loader share what has to be decoded."""
+    chunks = torch.arange(len(source)).split(CHUNK if source.decodes else MANY)
+    workers = loader_workers(source) if len(source) > FEW else 0
     loader = DataLoader(
-        Looker(files), sampler=chunks, batch_size=None, num_workers=cores, collate_fn=_as_it_is
+        Looker(source), sampler=chunks, batch_size=None, num_workers=workers, collate_fn=_as_it_is
     )
     looks = iter(loader)
-    for _ in tracked(chunks, what):
-        yield next(looks)
+    return [look for _ in tracked(chunks, what) for look in next(looks)]
 
 
 @dataclass
 class Looker(Dataset[list[Look]]):
     """What a worker does."""
 
-    files: Files
+    source: Source
 
     def __getitem__(self, samples: Tensor) -> list[Look]:
-        places = self.files.places[samples].tolist()
-        return [self._look(n, place) for n, place in zip(samples.tolist(), places, strict=True)]
+        small: dict[int, Tensor] = {}
+        looks = [self._look(sample, small) for sample in samples.tolist()]
+        likeness = _hashes(small)
+        return [replace(look, likeness=likeness.get(look.sample, 0)) for look in looks]
 
-    def _look(self, sample: int, place: int) -> Look:
+    def _look(self, sample: int, small: dict[int, Tensor]) -> Look:
+        """Look at one image, and keep it small for its hash."""
         try:
-            content = self.files.store.content(place)
-            picture = open_picture(content, "")
-            form, mode = picture.form, picture.mode
+            if sample in self.source.bad:
+                return Look(sample, self.source.bad[sample])
+            stored = self.source.stored(sample)
+            content, picture = stored.content, stored.picture()
             short = min(picture.height, picture.width)
-            pixels = picture.decode(min(1.0, THUMBNAIL / short))
+            small[sample] = picture.decode(min(1.0, THUMBNAIL / short))
         except UnreadableImageError as error:
             return Look(sample, error.kind)
         return Look(
             sample,
             None,
-            form,
-            mode,
+            picture.form,
+            picture.mode,
             picture.width,
             picture.height,
             len(content),
             _digest(content),
-            int(difference_hash(pixels[None])),
         )
+
+
+def _hashes(images: dict[int, Tensor]) -> dict[int, int]:
+    """Hash images of one shape together."""
+    shapes: dict[torch.Size, list[int]] = defaultdict(list)
+    for sample, image in images.items():
+        shapes[image.shape].append(sample)
+    hashes: dict[int, int] = {}
+    for samples in shapes.values():
+        found = difference_hash(torch.stack([images[sample] for sample in samples])).tolist()
+        hashes.update(zip(samples, found, strict=True))
+    return hashes
 
 
 def _digest(content: bytes) -> bytes:

@@ -1,13 +1,13 @@
 """A few steps of training, to know how long many will take."""
 
-import os
 import time
 from dataclasses import dataclass
 
 import torch
 
-from counterpoint.data import Batches, Files, Source
-from counterpoint.data.batches import Batch
+from counterpoint.data import Batches, Source
+from counterpoint.data.batch import Batch
+from counterpoint.data.workers import loader_workers
 from counterpoint.evaluation.placing import best_device
 from counterpoint.framework import Draw, Model, contrast, twins
 from counterpoint.framework.model import views_of_batch
@@ -37,7 +37,7 @@ class Speed:
         )
 
 
-def measure_speed(model: Model, source: Source | Files, training: Training) -> Speed:
+def measure_speed(model: Model, source: Source, training: Training) -> Speed:
     """Train for a few seconds on the images; the first step warms up and does not count.
 
     The machine may be faster with larger batches, and slower when others use it.
@@ -47,8 +47,8 @@ def measure_speed(model: Model, source: Source | Files, training: Training) -> S
     chosen = optimiser(model, training)
     larger = (model.views.shapes[0][-1] / SIDE) ** 2
     batch = min(training.batch, max(LEAST, int(FEW / larger)))
-    workers = len(os.sched_getaffinity(0)) if isinstance(source, Files) else 0
-    batches = Batches(source, batch=batch, seed=0, cut=model.views.cut, workers=min(8, workers))
+    workers = loader_workers(source)
+    batches = Batches(source, batch=batch, seed=0, cut=model.views.cut, workers=workers)
     ends: list[float] = []
     for given in batches:
         _step(model, given, chosen, device)

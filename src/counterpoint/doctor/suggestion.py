@@ -10,7 +10,7 @@ from statistics import median_low
 
 import torch
 
-from counterpoint.data import Files, Source, image_shape
+from counterpoint.data import Source, image_shape
 from counterpoint.doctor.inspection import Look
 from counterpoint.doctor.speed import Speed, measure_speed, memory_of
 from counterpoint.framework import Model
@@ -52,7 +52,7 @@ class Suggestion:
         }
 
 
-def suggested(source: Source | Files, looks: list[Look], place: str) -> Suggestion | None:
+def suggested(source: Source, looks: list[Look], place: str) -> Suggestion | None:
     """Suggest settings for a source; None where too few can be read.
 
     SimCLR, since it gains most in the least time (docs/results.md): with the narrow encoder on
@@ -64,8 +64,7 @@ def suggested(source: Source | Files, looks: list[Look], place: str) -> Suggesti
     broken = [look.sample for look in looks if look.broken is not None]
     if batch < 2 or len(broken) > len(source) // 2:
         return None
-    if isinstance(source, Files):
-        source = source.marked(broken)
+    source = source.marked(broken)
     size = _side(source, [look for look in looks if look.broken is None])
     image = image_shape(source, size=size)
     model = method_named(method, size=image[-1]).build(image=image)
@@ -84,9 +83,9 @@ def suggested(source: Source | Files, looks: list[Look], place: str) -> Suggesti
     )
 
 
-def _side(source: Source | Files, looks: list[Look]) -> int | None:
+def _side(source: Source, looks: list[Look]) -> int | None:
     """Choose the side of views of files: no larger than half of the files are."""
-    if isinstance(source, Source):
+    if source.one_shape is not None:
         return None
     short = median_low([min(look.width, look.height) for look in looks])
     most = SIDES[-1] if torch.cuda.is_available() else SIDE_CPU

@@ -1,13 +1,15 @@
 """Fine-tuning: the encoder goes on learning, with labels."""
 
 import copy
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
-from counterpoint.data import Source
+from counterpoint.data import Source, as_source
+from counterpoint.data.source import all_labels, read_images
 from counterpoint.evaluation.probe import share_right
 from counterpoint.evaluation.representation import Representation
 from counterpoint.evaluation.seeds import mixed
@@ -48,10 +50,10 @@ def finetune(
     epochs: int = EPOCHS,
 ) -> "FineTuned":
     """Train encoder and linear layer with labels; keep the epoch that validation likes best."""
-    assert train.labels is not None
+    known = all_labels(train)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        net = Classifier(representation, width, int(train.labels.max()) + 1)
+        net = Classifier(representation, width, int(known.max()) + 1)
     groups = [
         {"params": [p for p in net.encoder.parameters() if p.requires_grad], "lr": RATE},
         {"params": list(net.head.parameters()), "lr": RATE * HEAD},
@@ -64,8 +66,8 @@ def finetune(
         net.train()
         parts = keyed_order(len(train), seed=seed, epoch=epoch).split(BATCH)
         for place, part in enumerate(parts):
-            images = shaken(train.images[part], seed=mixed(seed, epoch, place))
-            labels = train.labels[part].to(net.representation.device, non_blocking=True)
+            images = shaken(read_images(train, part), seed=mixed(seed, epoch, place))
+            labels = known[part].to(net.representation.device, non_blocking=True)
             loss = F.cross_entropy(net(images), labels)
             optimiser.zero_grad()
             loss.backward()
@@ -86,14 +88,15 @@ class FineTuned:
         self.settings = {"epoch": epoch, "lr": RATE}
 
     @torch.inference_mode()
-    def predict(self, images: Bytes) -> Float[Tensor, "image class"]:
+    def predict(self, images: Any) -> Float[Tensor, "image class"]:
         """Give the probability of each class, on the CPU."""
         self.net.eval()
-        return torch.cat([self.net(part).softmax(dim=1).cpu() for part in images.split(500)])
+        source = as_source(images)
+        some = (read_images(source, part) for part in torch.arange(len(source)).split(500))
+        return torch.cat([self.net(part).softmax(dim=1).cpu() for part in some])
 
     def accuracy(self, data: Source) -> float:
-        assert data.labels is not None
-        return share_right(self.predict(data.images).argmax(dim=1), data.labels)
+        return share_right(self.predict(data).argmax(dim=1), all_labels(data))
 
 
 def shaken(images: Bytes, *, seed: int) -> Bytes:

@@ -7,7 +7,7 @@ import torch
 from safetensors import safe_open
 from torch import nn
 
-from counterpoint.data import Files, Source, Splits, fingerprint
+from counterpoint.data import Splits
 from counterpoint.data.tensor_file import write_tensors
 from counterpoint.evaluation.protocol import Embeddings, embed
 from counterpoint.evaluation.representation import Embedded, Representation
@@ -39,15 +39,10 @@ def kept_embeddings(
 
 
 def _key(representation: Representation, splits: Splits) -> str:
-    images = " ".join(fingerprint(source) for source in (splits.train, splits.validation))
-    known = str([_bad(source) for source in (splits.train, splits.validation)])
+    images = " ".join(source.fingerprint() for source in (splits.train, splits.validation))
+    known = str([sorted(source.bad) for source in (splits.train, splits.validation)])
     bad = hashlib.blake2b(known.encode(), digest_size=8).hexdigest()
     return f"{weights_key(representation.encoder)} {images} {bad} {representation.map}"
-
-
-def _bad(source: Source | Files) -> list[int]:
-    bad = source.bad
-    return sorted(b if isinstance(b, int) else b.sample for b in bad)
 
 
 def weights_key(encoder: nn.Module) -> str:

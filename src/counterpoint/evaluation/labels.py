@@ -7,8 +7,8 @@ def refuse_unlabelled(splits: Splits) -> None:
     """Refuse splits that probes cannot learn from or be scored on, and say what to do.
 
     >>> import torch
-    >>> from counterpoint.data import Source
-    >>> some = Source("holiday", torch.zeros(4, 3, 8, 8, dtype=torch.uint8))
+    >>> from counterpoint.data import ArraySource
+    >>> some = ArraySource("holiday", torch.zeros(4, 3, 8, 8, dtype=torch.uint8))
     >>> refuse_unlabelled(Splits(some, some, some))
     Traceback (most recent call last):
         ...
@@ -16,7 +16,7 @@ def refuse_unlabelled(splits: Splits) -> None:
 look at them without labels: counterpoint report RUN --data DATA
     """
     for source in (splits.train, splits.validation, splits.test):
-        if source.labels is None:
+        if not source.has_labels:
             raise ValueError(
                 f"evaluation: {source.name} has no labels; put the images into one folder per "
                 "class, or look at them without labels: counterpoint report RUN --data DATA"

@@ -1,83 +1,61 @@
-"""Images for evaluation: files are read by workers, and what cannot be read is left out.
+"""Images for evaluation: pictures are read by workers, and what cannot be read is left out.
 
 In training another image stands in for a broken one. Here it would be scored twice.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Int64
-from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from counterpoint.data import Files, Source
-from counterpoint.data.pictures import UnreadableImageError
-from counterpoint.data.reading import Cut
-from counterpoint.framework.records import Draw, Images, Index
+from counterpoint.data import Source
+from counterpoint.data.batch import Batch
+from counterpoint.data.source import Cut, all_but
+from counterpoint.data.workers import loader_workers
+from counterpoint.framework.records import Draw, Index
+from counterpoint.progress import tracked
 
-PIECE = 100  # files that a worker reads at a time: 15 MB at 224 pixels
-MOST_WORKERS = 8  # as in training
-
-Cuts = tuple[Images, ...]
+PIECE = 100  # pictures that a worker reads at a time: 15 MB at 224 pixels
 
 
-def read_files(files: Files, cut: Cut, *, workers: int | None) -> Iterator[tuple[Cuts, Index]]:
-    """Read all files, some at a time; give their cuts and the numbers of those that were read.
+def read_all(source: Source, cut: Cut, *, batch: int, workers: int | None) -> Iterator[Batch]:
+    """Read all images that can be read, some at a time and in order, whoever reads them.
 
-    Whoever reads them, they come in order. None gives one process per core to many files.
+    None gives one process per core to many pictures.
     """
-    parts = torch.arange(len(files)).split(PIECE)
-    if workers is None:
-        cores = len(os.sched_getaffinity(0))
-        workers = min(MOST_WORKERS, cores) if len(parts) > 1 else 0
-    sampler: Any = parts  # a sequence of whole batches, which DataLoader's types do not know
-    loader = DataLoader(
-        _Reader(files, cut),
-        sampler=sampler,
-        batch_size=None,
-        num_workers=workers,
-        collate_fn=_as_it_is,
-    )
-    return iter(loader)
+    parts = torch.arange(len(source)).split(min(batch, PIECE) if source.decodes else batch)
+    reader = PieceReader(source, cut)
+    many = loader_workers(source, 0 if workers is None and len(parts) == 1 else workers)
+    batches: Iterator[Batch] = (reader[part] for part in parts)
+    if many:
+        sampler: Any = parts  # a sequence of whole batches, which DataLoader's types do not know
+        batches = iter(
+            DataLoader(
+                reader, sampler=sampler, batch_size=None, num_workers=many, collate_fn=_as_it_is
+            )
+        )
+    for _ in tracked(parts, "embedding"):
+        found = next(batches)
+        if len(found.index):
+            yield found
 
 
 @dataclass
-class _Reader(Dataset[tuple[Cuts, Index]]):
+class PieceReader(Dataset[Batch]):
     """What a worker does."""
 
-    files: Files
+    source: Source
     cut: Cut
 
-    def __getitem__(self, index: Int64[Tensor, " asked"]) -> tuple[Cuts, Index]:
-        good = torch.tensor([s for s in index.tolist() if s not in self.files.bad]).long()
-        try:
-            return self._cuts(good), good
-        except UnreadableImageError:  # rare: find out which, one by one
-            ones = [self._one(one) for one in good.split(1)]
-        read = [cuts for cuts in ones if cuts is not None]
-        there = torch.tensor([cuts is not None for cuts in ones])
-        return tuple(torch.cat(parts) for parts in zip(*read, strict=True)), good[there]
-
-    def _cuts(self, index: Index) -> Cuts:
-        if len(index) == 0:
-            return ()
-        return self.cut(self.files.pictures(index), Draw(0, 0, index))
-
-    def _one(self, index: Index) -> Cuts | None:
-        try:
-            return self._cuts(index)
-        except UnreadableImageError:
-            return None
+    def __getitem__(self, index: Index) -> Batch:
+        return self.source.read(self.cut, Draw(0, 0, index), substitute=False)
 
 
-def readable(source: Source) -> Index:
-    """Give the samples of images in memory that show themselves, not one that stands in."""
-    there = torch.ones(len(source), dtype=torch.bool)
-    there[torch.tensor([bad.sample for bad in source.bad], dtype=torch.int64)] = False
-    return there.nonzero().flatten()
+def own_samples(source: Source) -> Index:
+    """Return the samples that show themselves: others stand in for those known to be bad."""
+    return all_but(len(source), torch.tensor(sorted(source.bad), dtype=torch.int64))
 
 
 def _as_it_is(batch: Any) -> Any:

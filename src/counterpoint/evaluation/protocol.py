@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import torch
 
-from counterpoint.data import Files, Source, Splits
+from counterpoint.data import Source, Splits
 from counterpoint.evaluation.finetune import FineTuned, finetune
 from counterpoint.evaluation.knn import knn_probe
 from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.evaluation.linear import linear
-from counterpoint.evaluation.loading import readable
+from counterpoint.evaluation.loading import own_samples
 from counterpoint.evaluation.mlp import mlp
 from counterpoint.evaluation.probe import Fitted, Labelled, fitted_on
 from counterpoint.evaluation.representation import Embedded, Representation
@@ -136,12 +136,10 @@ def _train(
     return _Trained(name, fraction, used, tuple(fitted), time.monotonic() - started)
 
 
-def _score(trained: _Trained, test: Labelled, source: Source | Files) -> ProbeResult:
+def _score(trained: _Trained, test: Labelled, source: Source) -> ProbeResult:
     """Predict the test split by every seed's probe."""
     found = [
-        probe.predict(test[0])
-        if isinstance(probe, Fitted)
-        else probe.predict(_images(source).images)
+        probe.predict(test[0]) if isinstance(probe, Fitted) else probe.predict(_images(source))
         for probe in trained.probes
     ]
     return scored(
@@ -178,17 +176,16 @@ def _robustness(
     return {"probe": name, "images": len(some), **found.to_dict()}
 
 
-def _labelled(found: Embedded, source: Source | Files) -> Labelled:
+def _labelled(found: Embedded, source: Source) -> Labelled:
     """Give the vectors of a source with their labels."""
-    assert source.labels is not None
-    return found.vectors, source.labels[found.index].to(torch.int64)
+    return found.vectors, source.labels_of(found.index)
 
 
-def _images(source: Source | Files) -> Source:
-    """Give the images of a source that are in memory and show themselves."""
-    if isinstance(source, Files):
+def _images(source: Source) -> Source:
+    """Return the images of a source that have one shape and show themselves."""
+    if source.one_shape is None:
         raise ValueError(
             f"evaluation: got {source!r} for fine-tuning or robustness, "
             "needs images of one size in memory"
         )
-    return source.subset("readable", readable(source)) if source.bad else source
+    return source.subset("readable", own_samples(source)) if source.bad else source

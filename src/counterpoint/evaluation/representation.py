@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor, nn
 
-from counterpoint.data import Files, Source
-from counterpoint.evaluation.loading import PIECE, read_files, readable
+from counterpoint.data import Source, as_source
+from counterpoint.evaluation.loading import read_all
 from counterpoint.evaluation.placing import device_of
-from counterpoint.framework.model import Model
+from counterpoint.framework.model import Model, views_of_batch
 from counterpoint.framework.momentum import Momentum
 from counterpoint.framework.records import Draw, Index, View
-from counterpoint.progress import tracked
 
 Bytes = UInt8[Tensor, "sample channel height width"]
 
@@ -52,64 +52,48 @@ class Representation:
         return device_of(self.encoder)
 
     def __call__(
-        self, images: Bytes | Files, *, batch: int = 500, workers: int | None = None
+        self, images: Any, *, batch: int = 500, workers: int | None = None
     ) -> Float[Tensor, "sample _"]:
         """Embed images, globally averaged, so that all methods are probed alike.
 
-        `workers` read files. The vector of a file that cannot be read is nan.
+        They may be anything that `as_source` takes; `workers` read files. The vector of an image
+        that cannot be read is nan.
         """
-        found = self._embedded(images, batch=batch, workers=workers)
-        if len(found.index) == len(images):
+        source = as_source(images)
+        found = self.readable(source, batch=batch, workers=workers)
+        if len(found.index) == len(source):
             return found.vectors
-        whole = torch.full((len(images), found.vectors.shape[1]), torch.nan)
+        whole = torch.full((len(source), found.vectors.shape[1]), torch.nan)
         whole[found.index] = found.vectors
         return whole
 
-    def readable(
-        self, source: Source | Files, *, batch: int = 500, workers: int | None = None
-    ) -> Embedded:
-        """Embed the images of a source that can be read; none stands in for another."""
-        if isinstance(source, Files):
-            return self._embedded(source, batch=batch, workers=workers)
-        index = readable(source)
-        if len(index) == len(source):
-            return self._embedded(source.images, batch=batch, workers=workers)
-        some = self._embedded(source.images[index], batch=batch, workers=workers)
-        return Embedded(some.vectors, index)
-
     @torch.inference_mode()
-    def _embedded(self, images: Bytes | Files, *, batch: int, workers: int | None) -> Embedded:
+    def readable(self, source: Source, *, batch: int = 500, workers: int | None = None) -> Embedded:
+        """Embed the images of a source that can be read; none stands in for another."""
         training = self.encoder.training
         self.encoder.eval()
         vectors, numbers = [], []
         try:
-            for views, index in self._views(images, batch=batch, workers=workers):
+            for views, index in self._views(source, batch=batch, workers=workers):
                 vectors.append(self.encoded(views).cpu())
                 numbers.append(index)
         finally:
             self.encoder.train(training)
         if not vectors:
             raise ValueError(
-                f"evaluation: none of {len(images):,} images can be read; "
+                f"evaluation: none of {len(source):,} images can be read; "
                 "counterpoint doctor lists what is broken"
             )
         return Embedded(torch.cat(vectors), torch.cat(numbers))
 
     def _views(
-        self, images: Bytes | Files, *, batch: int, workers: int | None
+        self, source: Source, *, batch: int, workers: int | None
     ) -> Iterator[tuple[tuple[View, ...], Index]]:
         """Give the evaluation views of all images that can be read, some at a time."""
-        if isinstance(images, Files):
-            quiet = self.model.views.evaluation
-            pieces = read_files(images, quiet.cut, workers=workers)
-            for _ in tracked(range(-(-len(images) // PIECE)), "embedding"):
-                cuts, index = next(pieces)
-                if len(index) > 0:
-                    there = tuple(cut.to(self.device, non_blocking=True) for cut in cuts)
-                    yield quiet.finish(there, self._draw(index)), index
-            return
-        for index in tracked(torch.arange(len(images)).split(batch), "embedding"):
-            yield self._seen(images[index], index), index
+        quiet = self.model.views.evaluation
+        for found in read_all(source, quiet.cut, batch=batch, workers=workers):
+            there = found.to(self.device).images
+            yield views_of_batch(quiet, there, self._draw(found.index)), found.index
 
     def vectors(self, images: Bytes) -> Float[Tensor, "sample _"]:
         """Embed images in memory as the encoder is now, and where it is; the gradient flows."""
@@ -127,8 +111,3 @@ class Representation:
 
     def _draw(self, index: Index) -> Draw:
         return Draw(0, 0, index.to(self.device, non_blocking=True))
-
-
-def pixels(source: Source | Files) -> Bytes | Files:
-    """Give what can be embedded: images in memory, or files to be read."""
-    return source if isinstance(source, Files) else source.images

@@ -9,10 +9,11 @@ from jaxtyping import Float, Int64
 from PIL import Image
 from torch import Tensor
 
-from counterpoint.data import Files, Source, Splits, sample_images
+from counterpoint.data import Source, Splits, sample_images
 from counterpoint.data.packed_names import shown
-from counterpoint.data.reading import first_readable
-from counterpoint.framework.philox import keyed_order
+from counterpoint.data.reading import TRIED, first_readable
+from counterpoint.data.source import all_labels
+from counterpoint.framework.permutation import drawn
 from counterpoint.report.clusters import k_means
 from counterpoint.report.gallery import nearest_images
 from counterpoint.report.projection import Projection, project
@@ -29,7 +30,7 @@ SHOWN = 3  # images on the contact sheet: each is a row
 class Sample:
     """Images that every run of a report is asked about."""
 
-    source: Source | Files
+    source: Source
     words: str
     pictures: list[Image.Image]
     for_views: list[Tensor]
@@ -37,13 +38,12 @@ class Sample:
 
     @property
     def labels(self) -> Int64[Tensor, " sample"] | None:
-        return self.source.labels
+        return all_labels(self.source) if self.source.has_labels else None
 
     def file(self, number: int) -> str:
         """Name the file of an image with its folder; nothing for images in memory."""
-        if isinstance(self.source, Source):
-            return ""
-        return shown(os.fsencode(Path(*self.source.paths[number].parts[-2:])))
+        path = self.source.path(number)
+        return "" if path is None else shown(os.fsencode(Path(*Path(path).parts[-2:])))
 
     def name(self, label: int) -> str:
         """Give the name of a label."""
@@ -68,10 +68,7 @@ def choose(splits: Splits, *, count: int) -> Sample:
     source = splits.test if unseen else splits.train
     if len(source) < FEWEST:
         raise ValueError(f"report: got {len(source)} images, needs {FEWEST} to compare")
-    every = keyed_order(len(source), seed=0, epoch=0)
-    order = every[:count]
-    if isinstance(source, Files):
-        order = first_readable(source, every, count=count)
+    order = first_readable(source, drawn(len(source), TRIED * count, seed=0), count=count)
     chosen = source.subset("sample", order.sort().values)
     kind = "test images, which training did not see" if unseen else "training images"
     some = "all" if len(chosen) == len(source) else f"{len(chosen):,} of"

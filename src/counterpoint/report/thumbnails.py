@@ -5,12 +5,11 @@ import io
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import UInt8
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from counterpoint.data import Files, Source
+from counterpoint.data import Source
 
 SIDE = 96  # pixels; a neighbour on a phone, and sharp enough at 2,000 of them in memory
 QUALITY = 80  # of WebP; our choice: at this size nobody sees the difference
@@ -29,15 +28,13 @@ class Sheet:
     rows: int
 
 
-def thumbnails(source: Source | Files) -> list[Image.Image]:
+def thumbnails(source: Source) -> list[Image.Image]:
     """Decode every image of a source as a small picture; small images stay as they are."""
-    if isinstance(source, Source):
-        return [_small(_picture(image)) for image in source.images]
     found = []
     for number in range(len(source)):
-        (file,) = source.pictures(torch.tensor([number]))
-        scale = min(1.0, SIDE / min(file.height, file.width))
-        found.append(_small(_picture(file.decode(scale))))
+        stored = source.stored(number).picture()
+        scale = min(1.0, SIDE / min(stored.height, stored.width))
+        found.append(_small(_picture(stored.decode(scale))))
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from counterpoint.data import Batches, Files, Source, Splits
+from counterpoint.data import Batches, Source, Splits
 from counterpoint.framework import Method, Model, contrast
 from counterpoint.framework.settings import Training
 from counterpoint.pretraining import pretrain
@@ -63,7 +63,7 @@ def choose_rate(
 
 
 @torch.no_grad()
-def held_out_loss(model: Model, source: Source | Files, training: Training) -> float:
+def held_out_loss(model: Model, source: Source, training: Training) -> float:
     """Give the mean contrastive loss of a copy of a model, in training mode, on its own views.
 
     A loss that is not a number is infinite: such a rate never wins.

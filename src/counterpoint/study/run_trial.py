@@ -6,7 +6,8 @@ from pathlib import Path
 
 import torch
 
-from counterpoint.data import Files, Source, Splits, fingerprint, image_shape
+from counterpoint.data import Splits, image_shape
+from counterpoint.data.source import all_labels
 from counterpoint.evaluation import Representation, Result, evaluate
 from counterpoint.framework import Method, Model
 from counterpoint.framework.settings import Training
@@ -68,7 +69,7 @@ def _run(trial: Trial, folder: Path) -> Outcome:
         cost=_cost(settled, training, time.monotonic() - started),
         versions=versions(),
         method=method.fingerprint,
-        data=fingerprint(splits.train),
+        data=splits.train.fingerprint(),
     )
 
 
@@ -76,9 +77,9 @@ def _method(trial: Trial, splits: Splits, image: tuple[int, ...]) -> Method:
     method = composed(trial, size=image[-1])
     if trial.kind != "supervised":
         return method
-    if splits.train.labels is None:
+    if not splits.train.has_labels:
         raise ValueError(f"study: {splits.train!r}; a supervised trial needs labels")
-    return supervised(method, splits.train.labels)
+    return supervised(method, all_labels(splits.train))
 
 
 def _settled(
@@ -117,10 +118,9 @@ def _model(
     if trial.kind == "random":
         torch.manual_seed(training.seed)
         return method.build(image=image)
-    source: Source | Files = splits.train
     run = pretrain(
         method,
-        source,
+        splits,
         out=folder / "run",
         training=training,
         steps=settled.steps,

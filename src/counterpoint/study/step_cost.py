@@ -8,8 +8,8 @@ from itertools import chain, islice, repeat
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterpoint.data import Batches, Files, Source
-from counterpoint.data.batches import Batch
+from counterpoint.data import Batches, Source
+from counterpoint.data.batch import Batch
 from counterpoint.framework import ALONE, Draw, Method, Model, Scores, contrast
 from counterpoint.framework.contracts import BuiltLoss
 from counterpoint.framework.model import views_of_batch
@@ -60,7 +60,7 @@ def _loss_flops(loss: BuiltLoss, scores: Scores, batch: int) -> float:
     return float(counter.get_total_flops())
 
 
-def step_seconds(model: Model, source: Source | Files, training: Training) -> float:
+def step_seconds(model: Model, source: Source, training: Training) -> float:
     """Time a few steps of a model that is not used afterwards; the fastest counts."""
     chosen = optimiser(model, training)
     batches = Batches(source, batch=training.batch, seed=training.seed, cut=model.views.cut)

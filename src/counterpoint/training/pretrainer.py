@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from counterpoint.data import Batches, Files, Source
-from counterpoint.data.batches import Batch
+from counterpoint.data import Batches, Source
+from counterpoint.data.batch import Batch
 from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
 from counterpoint.framework.model import reaching_all, views_of_batch
 from counterpoint.framework.records import Index
@@ -27,7 +27,7 @@ class Pretrainer(L.LightningModule):
     def __init__(
         self,
         model: Model,
-        source: Source | Files,
+        source: Source,
         training: Training,
         *,
         steps: int,

@@ -3,7 +3,7 @@
 import torch
 from rich.table import Table
 
-from counterpoint.data import Files, Source
+from counterpoint.data import Source
 from counterpoint.framework import ALONE, Method, Model
 from counterpoint.framework.settings import Training
 from counterpoint.training.memory import blank_views, memory_parts, memory_there, shadow
@@ -89,7 +89,7 @@ def epochs_words(epochs: float) -> str:
 def start_table(
     method: Method,
     model: Model,
-    source: Source | Files,
+    source: Source,
     training: Training,
     *,
     recipe: str,

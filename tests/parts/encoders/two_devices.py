@@ -10,7 +10,7 @@ import sys
 
 import torch
 
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.framework.settings import Training
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import Timm
@@ -24,7 +24,7 @@ if __name__ == "__main__":
     )
     run = pretrain(
         simclr(Timm("regnetx_002"), size=64),
-        Source("noise", images),
+        ArraySource("noise", images),
         out=sys.argv[1],
         training=Training(optimiser="adam", lr=1e-3, batch=16, warmup=0),
         steps=2,

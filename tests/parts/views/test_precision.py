@@ -8,7 +8,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from counterpoint import NarrowResNet, Source, Training, pretrain, simclr
+from counterpoint import ArraySource, NarrowResNet, Training, pretrain, simclr
 from counterpoint.framework import Draw
 from counterpoint.parts.views import MultiView, Pipeline, RandomResizedCrop, pipelines
 
@@ -96,7 +96,7 @@ def test_a_run_in_bf16_blurs_without_numba(tmp_path, monkeypatch):
     training = Training(batch=16, precision="bf16-mixed", optimiser="adam", lr=1e-3)
     pretrain(
         simclr(NarrowResNet(), size=64),
-        Source("noise", pixels),
+        ArraySource("noise", pixels),
         out=tmp_path / "run",
         training=training,
         steps=1,

@@ -8,14 +8,14 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
+from counterpoint.data.array_source import ArraySource
 from counterpoint.data.cache import Arrays
-from counterpoint.data.source import Source
 
 LARGE = 1 << 28  # bytes from which a .npy file is mapped into memory instead of read
 SHAPES = "(n, height, width, 3), (n, 3, height, width) or grey (n, height, width)"
 
 
-def array_file(file: str | Path) -> Source:
+def array_file(file: str | Path) -> ArraySource:
     """Open a .npy file of images, or a .npz file of `images` and perhaps `labels`.
 
     Nothing in it is ever unpickled. A large .npy file is not read but mapped into memory.
@@ -25,8 +25,8 @@ def array_file(file: str | Path) -> Source:
     if "images" not in arrays:
         there = ", ".join(arrays) or "nothing"
         raise ValueError(f"data: {file} holds {there}; needs an array named images")
-    images = _images(arrays["images"], file)
-    return Source(file.stem, images, _labels(arrays.get("labels"), len(images), file))
+    images = array_images(arrays["images"], str(file))
+    return ArraySource(file.stem, images, _labels(arrays.get("labels"), len(images), file))
 
 
 def _loaded(file: Path) -> Arrays:
@@ -41,11 +41,11 @@ def _loaded(file: Path) -> Arrays:
         raise ValueError(f"data: {file} is no array that can be read: {error}") from error
 
 
-def _images(array: np.ndarray, file: Path) -> UInt8[Tensor, "sample 3 height width"]:
+def array_images(array: np.ndarray, where: str) -> UInt8[Tensor, "sample 3 height width"]:
     """Put channels first; grey becomes three channels, as it does in image files."""
     if array.dtype != np.uint8:
         raise ValueError(
-            f"data: the images of {file} are {array.dtype}, needs uint8; "
+            f"data: the images of {where} are {array.dtype}, needs uint8; "
             "numbers from 0 to 1 become (images * 255).round().astype(numpy.uint8)"
         )
     images = torch.from_numpy(array)
@@ -54,7 +54,7 @@ def _images(array: np.ndarray, file: Path) -> UInt8[Tensor, "sample 3 height wid
     if images.ndim == 4 and images.shape[-1] in (1, 3):
         images = images.permute(0, 3, 1, 2)
     if images.ndim != 4 or images.shape[1] not in (1, 3):
-        raise ValueError(f"data: the images of {file} are {array.shape}, needs {SHAPES}")
+        raise ValueError(f"data: the images of {where} are {array.shape}, needs {SHAPES}")
     return images.expand(-1, 3, -1, -1)
 
 

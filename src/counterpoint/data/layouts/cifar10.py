@@ -5,10 +5,11 @@ from pathlib import Path
 
 import torch
 
+from counterpoint.data.array_source import ArraySource
 from counterpoint.data.decoding import decoded, in_memory
 from counterpoint.data.layouts.binary import checked_labels, class_names, records
 from counterpoint.data.layouts.parquet import parquet_files, parquet_rows
-from counterpoint.data.source import Source, Splits
+from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import arranged
 
 CLASSES = (
@@ -41,7 +42,7 @@ def cifar10_binary(folder: Path, *, count: int = RECORDS) -> Splits:
     return _named(arranged(train, None, _read_binary([folder / TEST], count, names)))
 
 
-def _read_binary(files: list[Path], count: int, classes: tuple[str, ...]) -> Source:
+def _read_binary(files: list[Path], count: int, classes: tuple[str, ...]) -> ArraySource:
     """Read records of a label and an image."""
     found = [records(file, count=count, length=LABEL + PIXELS) for file in files]
     labels = [
@@ -49,7 +50,7 @@ def _read_binary(files: list[Path], count: int, classes: tuple[str, ...]) -> Sou
         for file, some in zip(files, found, strict=True)
     ]
     images = torch.cat([some[:, LABEL:] for some in found]).view(-1, 3, 32, 32)
-    return Source("cifar10", images, torch.cat(labels), classes)
+    return ArraySource("cifar10", images, torch.cat(labels), classes)
 
 
 def cifar10_rows(folder: Path) -> Splits:
@@ -59,7 +60,7 @@ def cifar10_rows(folder: Path) -> Splits:
     return _named(arranged(train, None, test))
 
 
-def read_parquet(folder: Path, split: str) -> Source:
+def read_parquet(folder: Path, split: str) -> ArraySource:
     """Decode every image of one split."""
     (source,) = decoded([parquet_rows("cifar10", _files(folder, split))])
     return replace(source, classes=CLASSES)
@@ -77,4 +78,4 @@ def _files(folder: Path, split: str) -> tuple[Path, ...]:
 
 def _named(splits: Splits) -> Splits:
     """Name the test as it always was: results are compared by it."""
-    return replace(splits, test=replace(splits.test, name="cifar10"))
+    return replace(splits, test=splits.test.named("cifar10"))

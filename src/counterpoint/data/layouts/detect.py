@@ -12,7 +12,7 @@ from counterpoint.data.layouts.imagenet import has_split_folders, imagenet
 from counterpoint.data.layouts.parquet import columns_of, parquet_files, parquet_splits
 from counterpoint.data.layouts.stl10 import UNLABELLED, stl10
 from counterpoint.data.location import local
-from counterpoint.data.source import Splits
+from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import tenths
 
 ARRAYS = (".npy", ".npz")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import torch
 
-from counterpoint.data.files import Files
+from counterpoint.data.encoded_source import EncodedSource
 from counterpoint.data.formats import SUFFIXES
 from counterpoint.data.identity import Identity, content_of, sampled_places
 from counterpoint.data.index import Index
 from counterpoint.data.indexing import index_of
-from counterpoint.data.pictures import FilePicture, open_picture, read_file
+from counterpoint.data.pictures import StoredFile, read_file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,11 +29,9 @@ class Folder:
     def path(self, place: int) -> Path:
         return self.root / os.fsdecode(self.index.files[place])
 
-    def content(self, place: int) -> bytes:
-        return read_file(self.path(place))
-
-    def picture(self, place: int) -> FilePicture:
-        return open_picture(self.content(place), str(self.path(place)))
+    def stored(self, place: int) -> StoredFile:
+        path = self.path(place)
+        return StoredFile(read_file(path), str(path))
 
     @property
     def unopened(self) -> dict[str, int]:
@@ -51,7 +49,7 @@ class Folder:
         return Identity(digest.digest(), content_of(some))
 
 
-def image_files(folder: str | Path) -> Files:
+def image_files(folder: str | Path) -> EncodedSource:
     """Find the image files of a folder and those below it, in the order of their names.
 
     Where they lie in two or more subfolders, the subfolder is the label. The list is kept
@@ -67,7 +65,7 @@ def image_files(folder: str | Path) -> Files:
         raise FileNotFoundError(f"data: no {', '.join(SUFFIXES)} files in {folder}{hidden}")
     every = torch.arange(len(index.files))
     name = folder.resolve().name
-    return Files(name, Folder(folder, index), every, index.labels, index.classes)
+    return EncodedSource(name, Folder(folder, index), every, index.labels, index.classes)
 
 
 def _hidden(folder: Path) -> bool:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import torch
 
-from counterpoint.data.files import Files
+from counterpoint.data.encoded_source import EncodedSource
 from counterpoint.data.layouts.image_folder import image_files
-from counterpoint.data.source import Splits
+from counterpoint.data.source import all_labels
+from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import arranged
 
 VALIDATION = ("val", "validation", "valid")
@@ -30,18 +31,18 @@ def imagenet(place: str | Path) -> Splits:
     are what they are called.
     """
     place = Path(place)
-    train = replace(image_files(place / "train"), name=place.resolve().name)
+    train = image_files(place / "train").named(place.resolve().name)
     validation, test = (_beside(place, names, train) for names in (VALIDATION, TEST))
     return arranged(train, validation, test)
 
 
-def _beside(place: Path, names: tuple[str, ...], train: Files) -> Files | None:
+def _beside(place: Path, names: tuple[str, ...], train: EncodedSource) -> EncodedSource | None:
     """Open one of the other folders, its labels numbered as those of the training images."""
     folder = next((place / name for name in names if (place / name).is_dir()), None)
     if folder is None:
         return None
     found = image_files(folder)
-    if found.classes is None or found.labels is None or train.classes is None:
+    if found.classes is None or not found.has_labels or train.classes is None:
         return replace(found, labels=None, classes=None)
     number = {name: n for n, name in enumerate(train.classes)}
     if strange := sorted(set(found.classes) - number.keys()):
@@ -49,5 +50,5 @@ def _beside(place: Path, names: tuple[str, ...], train: Files) -> Files | None:
             f"data: {folder} has the class {strange[0]}, which {place / 'train'} has not; "
             "needs the same class folders in both"
         )
-    labels = torch.tensor([number[name] for name in found.classes])[found.labels]
+    labels = torch.tensor([number[name] for name in found.classes])[all_labels(found)]
     return replace(found, labels=labels, classes=train.classes)

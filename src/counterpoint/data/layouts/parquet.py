@@ -11,11 +11,11 @@ import pyarrow as arrow
 import torch
 from torch import Tensor
 
-from counterpoint.data.files import Files
+from counterpoint.data.encoded_source import EncodedSource
 from counterpoint.data.indexing import kept_index
 from counterpoint.data.notes import say_once
 from counterpoint.data.rows import Rows, read_column, read_metadata
-from counterpoint.data.source import Splits
+from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import arranged
 
 SPLITS = {
@@ -32,7 +32,7 @@ LABELS = ("label", "labels", "fine_label")
 def parquet_files(folder: Path) -> dict[str, tuple[Path, ...]]:
     """Find the Parquet files of a folder, of its `data` folder and of folders named for splits.
 
-    Files that name no split are for training.
+    EncodedSource that name no split are for training.
     """
     found: dict[str, list[Path]] = {}
     for place in (folder, folder / "data"):
@@ -125,14 +125,14 @@ def _holds_bytes(kind: Any) -> bool:
     return bool(arrow.types.is_binary(kind) or arrow.types.is_large_binary(kind))
 
 
-def parquet_rows(name: str, files: tuple[Path, ...]) -> Files:
+def parquet_rows(name: str, files: tuple[Path, ...]) -> EncodedSource:
     """Open Parquet files of one split; nothing is decoded, and no image is read yet."""
     columns = columns_of(files[0])
     counts = tuple(read_metadata(file).num_rows for file in files)
     rows = Rows(files, columns.image, counts)
     labels = None if columns.label is None else _read_labels(files, columns.label)
     every = torch.arange(len(rows))
-    return Files(name, rows, every, labels, None if labels is None else columns.classes)
+    return EncodedSource(name, rows, every, labels, None if labels is None else columns.classes)
 
 
 def parquet_splits(name: str, files: dict[str, tuple[Path, ...]]) -> Splits:

@@ -1,13 +1,14 @@
 """STL-10 from its official binary files, with the paper's split."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from jaxtyping import UInt8
 from torch import Tensor
 
+from counterpoint.data.array_source import ArraySource
 from counterpoint.data.layouts.binary import checked_labels, class_names, records
-from counterpoint.data.source import Source, Splits
+from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import held_out
 
 SIDE = 96  # pixels; section 4, and https://cs.stanford.edu/~acoates/stl10/
@@ -47,17 +48,17 @@ def stl10(folder: str | Path, *, counts: Counts = OFFICIAL) -> Splits:
         _read(folder, "train", counts.train, names), count=counts.validation
     )
     return Splits(
-        train=Source("stl10 train", _images(folder / UNLABELLED, counts.unlabelled)),
+        train=ArraySource("stl10 train", _images(folder / UNLABELLED, counts.unlabelled)),
         validation=validation,
-        test=replace(_read(folder, "test", counts.test, names), name="stl10 test"),
-        labelled=replace(labelled, name="stl10 labelled"),
+        test=_read(folder, "test", counts.test, names).named("stl10 test"),
+        labelled=labelled.named("stl10 labelled"),
     )
 
 
-def _read(folder: Path, split: str, count: int, classes: tuple[str, ...]) -> Source:
+def _read(folder: Path, split: str, count: int, classes: tuple[str, ...]) -> ArraySource:
     file = folder / f"{split}_y.bin"
     labels = checked_labels(records(file, count=count, length=1)[:, 0], first=1, file=file)
-    return Source("stl10", _images(folder / f"{split}_X.bin", count), labels, classes)
+    return ArraySource("stl10", _images(folder / f"{split}_X.bin", count), labels, classes)
 
 
 def _images(file: Path, count: int) -> UInt8[Tensor, "{count} 3 96 96"]:

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterpoint.data import Files
+from counterpoint.data import Source
 from counterpoint.evaluation.health.lidar import lidar
 from counterpoint.evaluation.health.signs import Signs
 from counterpoint.evaluation.health.snapshot import (
@@ -20,7 +20,6 @@ from counterpoint.evaluation.health.snapshot import (
 from counterpoint.evaluation.health.spectrum import alpha_req, rankme
 from counterpoint.evaluation.health.sphere import alignment, deviation, uniformity
 from counterpoint.evaluation.health.task_scores import answers, limit_of
-from counterpoint.evaluation.representation import Bytes
 from counterpoint.framework import Draw, Model, Scores
 from counterpoint.framework.records import Index, View
 
@@ -28,24 +27,23 @@ TOGETHER = 256  # images that are compared with each other, as in a usual batch
 PIXELS = TOGETHER * 64 * 64  # of a view, together: larger images are fewer, to save memory
 
 
-def take_look(model: Model, images: Bytes | Files, index: Index, *, seed: int = 0) -> Signs:
+def take_look(model: Model, source: Source, index: Index, *, seed: int = 0) -> Signs:
     """Look at a model with a fixed set of images; the model stays as it was, to the bit.
 
-    `images` are those of the samples `index`, or files among which `index` chooses. The same
-    seed gives the same views at every look.
+    `index` are the samples of the source that are looked at. The same seed gives the same views
+    at every look.
     """
     firsts, seconds, seen = [], [], dict[str, Any]()
     with untouched(model):
         for place in torch.arange(len(index)).split(_together(model)):
-            part = images if isinstance(images, Files) else images[place]
             draw = Draw(seed, 0, index[place])
-            drawn = views_of(model, part, draw)
-            first, second = as_pair(model, drawn, part, draw)
+            drawn = views_of(model, source, draw)
+            first, second = as_pair(model, drawn, source, draw)
             firsts.append(pooled_views(model, first).cpu())  # float64 follows, which MPS has not
             seconds.append(pooled_views(model, second).cpu())
             seen = seen or {
                 **_compared(*scores_of(model, drawn, draw.index)),
-                **_pixels(drawn, plain_views_of(model, part, draw)),
+                **_pixels(drawn, plain_views_of(model, source, draw)),
             }
         return Signs(**_spread(torch.cat(firsts), torch.cat(seconds), index), **seen)
 

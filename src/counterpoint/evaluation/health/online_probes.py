@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from counterpoint.data import Files, Source
+from counterpoint.data import Source
 from counterpoint.evaluation.health.snapshot import untouched
 from counterpoint.evaluation.knn import knn
 from counterpoint.evaluation.probe import share_right
@@ -46,9 +46,7 @@ def ridge(
     return found
 
 
-def probed(
-    model: Model, source: Source | Files, order: Int64[Tensor, " sample"]
-) -> dict[str, float]:
+def probed(model: Model, source: Source, order: Int64[Tensor, " sample"]) -> dict[str, float]:
     """Give the accuracies `knn` and `linear` on the first samples in an order, or nothing.
 
     Four in five are known and one in five is asked; what cannot be read is left out. Nothing
@@ -56,7 +54,7 @@ def probed(
     was.
     """
     count = min(KNOWN + ASKED, len(source) // SHARE)
-    if source.labels is None or count < FEWEST:
+    if not source.has_labels or count < FEWEST:
         return {}
     some = source.subset("probe", order[:count])
     with untouched(model):
@@ -65,7 +63,7 @@ def probed(
     if count < FEWEST or not bool(vectors.isfinite().all()):
         return {}
     asked = count * ASKED // (KNOWN + ASKED)
-    truth = source.labels[order[found.index]].to(torch.int64)
+    truth = source.labels_of(order[found.index])
     known = (vectors[asked:], truth[asked:])
     guesses = {"knn": knn(*known, vectors[:asked], k=K), "linear": ridge(*known, vectors[:asked])}
     return {name: share_right(guess, truth[:asked]) for name, guess in guesses.items()}

@@ -9,12 +9,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from counterpoint.data import Files
-from counterpoint.data.reading import read_cuts
+from counterpoint.data import Source
 from counterpoint.evaluation.placing import device_of
-from counterpoint.evaluation.representation import Bytes, Representation
+from counterpoint.evaluation.representation import Representation
 from counterpoint.framework import ALONE, Draw, Model, Scores
 from counterpoint.framework.contracts import BuiltViews
+from counterpoint.framework.model import views_of_batch
 from counterpoint.framework.records import Index, View
 from counterpoint.parts.batch_norm import GroupedBatchNorm
 from counterpoint.parts.encoders.headed import PerViewEncoder
@@ -43,28 +43,23 @@ def untouched(model: Model) -> Iterator[None]:
             norm.world, norm.member, norm.groups = world, member, groups
 
 
-def views_of(model: Model, images: Bytes | Files, draw: Draw) -> tuple[View, ...]:
-    """Give the training views of some samples: of their images, or of files they are among."""
-    return _views(model.views, images, draw, device_of(model))
+def views_of(model: Model, source: Source, draw: Draw) -> tuple[View, ...]:
+    """Return the training views of some samples."""
+    return _views(model.views, source, draw, device_of(model))
 
 
-def plain_views_of(model: Model, images: Bytes | Files, draw: Draw) -> tuple[View, ...]:
-    """Give the evaluation views of some samples: no chance in them."""
-    return _views(model.views.evaluation, images, draw, device_of(model))
+def plain_views_of(model: Model, source: Source, draw: Draw) -> tuple[View, ...]:
+    """Return the evaluation views of some samples: no chance in them."""
+    return _views(model.views.evaluation, source, draw, device_of(model))
 
 
-def _views(
-    views: BuiltViews, images: Bytes | Files, draw: Draw, device: torch.device
-) -> tuple[View, ...]:
+def _views(views: BuiltViews, source: Source, draw: Draw, device: torch.device) -> tuple[View, ...]:
     there = Draw(draw.seed, draw.epoch, draw.index.to(device))
-    if isinstance(images, Files):
-        cuts, _ = read_cuts(images, views.cut, draw)
-        return views.finish(tuple(cut.to(device) for cut in cuts), there)
-    return views(images.to(device), there)
+    return views_of_batch(views, source.read(views.cut, draw).to(device).images, there)
 
 
 def as_pair(
-    model: Model, drawn: tuple[View, ...], images: Bytes | Files, draw: Draw
+    model: Model, drawn: tuple[View, ...], source: Source, draw: Draw
 ) -> tuple[tuple[View, ...], tuple[View, ...]]:
     """Give what stands for the first and for the second view of each image.
 
@@ -73,7 +68,7 @@ def as_pair(
     """
     if len(drawn) > 1 and not isinstance(Representation(model).encoder, PerViewEncoder):
         return drawn[:1], drawn[1:2]
-    return drawn, views_of(model, images, Draw(draw.seed, draw.epoch + 1, draw.index))
+    return drawn, views_of(model, source, Draw(draw.seed, draw.epoch + 1, draw.index))
 
 
 def pooled_views(model: Model, views: tuple[View, ...]) -> Float[Tensor, "image feature"]:

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.data import Source
+from counterpoint.data.source import all_labels, read_images
 from counterpoint.evaluation.knn import knn
 from counterpoint.evaluation.probe import Labelled
 from counterpoint.evaluation.representation import Representation
@@ -86,7 +87,7 @@ def robustness(
     right = dict.fromkeys(changes, 0)
     parts = torch.arange(len(source)).split(batch)
     for name, part in tracked(list(product(changes, parts)), "robustness"):
-        images = changes[name](source.images[part], Draw(seed, 0, part))
+        images = changes[name](read_images(source, part), Draw(seed, 0, part))
         found = classify(representation(images, batch=batch))
         right[name] += int((found == labels[part]).sum())
     share = {name: count / len(source) for name, count in right.items()}
@@ -133,12 +134,13 @@ def _known(
 
 def _labels(train: Labelled, source: Source) -> Int64[Tensor, " sample"]:
     """Give the classes of the images, if the probe can know them."""
-    if source.labels is None or len(source) == 0:
+    if not source.has_labels or len(source) == 0:
         raise ValueError(f"robustness: got {source.name} without labelled images, needs some")
-    strange = sorted(set(source.labels.tolist()) - set(train[1].tolist()))
+    labels = all_labels(source)
+    strange = sorted(set(labels.tolist()) - set(train[1].tolist()))
     if strange:
         raise ValueError(
             f"robustness: got images of the classes {strange} in {source.name}, "
             "needs classes that the probe was trained on"
         )
-    return source.labels
+    return labels

@@ -12,8 +12,8 @@ from jaxtyping import Int64
 from lightning.pytorch.callbacks import Callback
 from torch import Tensor
 
-from counterpoint.data import Files, Source
-from counterpoint.data.batches import Batch, bad_rows
+from counterpoint.data import Source
+from counterpoint.data.batch import Batch
 from counterpoint.data.quarantine import KINDS
 from counterpoint.log_lines import Log
 from counterpoint.run_files import QUARANTINE
@@ -32,9 +32,7 @@ class TooManyBadError(ValueError):
 class Quarantine(Callback):
     """Collect what the ranks could not read; it is kept in checkpoints."""
 
-    def __init__(
-        self, source: Source | Files, folder: Path, guard: Guard, *, most_bad: float
-    ) -> None:
+    def __init__(self, source: Source, folder: Path, guard: Guard, *, most_bad: float) -> None:
         self.source, self.lines, self.guard, self.most_bad = (
             source,
             Log(folder / QUARANTINE),
@@ -42,8 +40,7 @@ class Quarantine(Callback):
             most_bad,
         )
         self.written = ""
-        known = list(source.bad) if isinstance(source, Source) else []
-        self.bad: dict[int, int] = dict(bad_rows(known).tolist())
+        self.bad = {sample: KINDS.index(kind) for sample, kind in source.bad.items()}
         """Kind by sample."""
         self.seen = self.met = 0
         """Samples, and bad files, of all ranks in this epoch."""
@@ -113,5 +110,4 @@ class Quarantine(Callback):
         )
 
     def _record(self, sample: int, kind: int) -> dict[str, Any]:
-        path = str(self.source.paths[sample]) if isinstance(self.source, Files) else None
-        return {"sample": sample, "kind": KINDS[kind], "path": path}
+        return {"sample": sample, "kind": KINDS[kind], "path": self.source.path(sample)}

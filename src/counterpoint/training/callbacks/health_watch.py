@@ -12,7 +12,7 @@ import torch
 from lightning.pytorch.callbacks import Callback
 from torch import Tensor
 
-from counterpoint.data import Files, Source
+from counterpoint.data import Source
 from counterpoint.evaluation.health import Signs, Verdict, probed, take_look, verdict
 from counterpoint.evaluation.health.online_probes import ASKED, KNOWN
 from counterpoint.framework import Model, twins
@@ -35,7 +35,7 @@ class HealthWatch(Callback):
 
     def __init__(
         self,
-        source: Source | Files,
+        source: Source,
         folder: str | Path,
         *,
         images: int = 512,
@@ -90,10 +90,9 @@ class HealthWatch(Callback):
         """Measure, judge, write and say."""
         assert isinstance(pl_module, Pretrainer)
         model, step = pl_module.model, trainer.global_step
-        images = self.source if isinstance(self.source, Files) else self.source.images[self.index]
         with phase("looking at the health of the model", alone=True):
             labelled = probed(model, self.source, self.order)
-            signs = take_look(model, images, self.index)
+            signs = take_look(model, self.source, self.index)
         found = replace(
             signs,
             epoch=epoch,

@@ -9,7 +9,7 @@ import torch
 from lightning.pytorch.callbacks import Callback
 
 from counterpoint.data import Batches
-from counterpoint.data.batches import Batch
+from counterpoint.data.batch import Batch
 from counterpoint.data.receipt import POWERS, Receipt, power_sums, receipt
 from counterpoint.failures import RunFailure
 from counterpoint.log_lines import Log, parse_object, whole_number

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lightning.pytorch.callbacks import Callback
 
-from counterpoint.data import Files, Source
+from counterpoint.data import Source
 from counterpoint.run_files import CHECKPOINTS
 from counterpoint.training.callbacks.bad_samples import Quarantine
 from counterpoint.training.callbacks.guard import Guard
@@ -20,7 +20,7 @@ from counterpoint.training.signals import Notice
 
 
 def standard_callbacks(
-    source: Source | Files,
+    source: Source,
     folder: Path,
     notice: Notice,
     *,
