@@ -9,8 +9,8 @@ from counterpoint import NarrowResNet, Training, pretrain, simclr
 from counterpoint.data import Batches, Source, Splits, as_source, image_files
 from counterpoint.data.batch import Batch, bad_rows
 from counterpoint.data.decoded_picture import StoredPixels
-from counterpoint.data.description import description, description_line
-from counterpoint.data.splitting import held_out
+from counterpoint.data.description import description_line, source_record
+from counterpoint.data.splitting import hold_out
 from counterpoint.report.samples import choose
 
 MANY = 1_000_000_000_000  # one byte for each would be a terabyte
@@ -80,7 +80,7 @@ class Endless:
         return f"endless-{len(self)}"
 
     def describe(self):
-        return description("memory", self.name, len(self), shape=self.one_shape, labels=True)
+        return source_record("memory", self.name, len(self), shape=self.one_shape, labels=True)
 
 
 @pytest.mark.parametrize("source", ["endless", "array", "files"])
@@ -102,7 +102,7 @@ def test_sources_keep_the_contract(source, data):
 
 
 def test_a_terabyte_of_samples_is_split_read_and_looked_at():
-    train, validation = held_out(Endless(), count=50_000)
+    train, validation = hold_out(Endless(), count=50_000)
     assert (len(train), len(validation)) == (MANY - 50_000, 50_000)
     held = set(validation.chosen.tolist())
     places = torch.tensor([0, 10**6, 10**11, len(train) - 1])
@@ -118,7 +118,7 @@ def test_a_terabyte_of_samples_is_split_read_and_looked_at():
 
 
 def test_a_terabyte_of_samples_is_trained_on(tmp_path):
-    train, _ = held_out(Endless(), count=1_000)
+    train, _ = hold_out(Endless(), count=1_000)
     method = simclr(NarrowResNet(widths=(4, 4, 4)), size=16)
     run = pretrain(method, train, out=tmp_path, steps=2, training=Training(batch=16, epochs=1))
     assert (run.folder / "health.jsonl").read_text().count('"knn": 0.') >= 1

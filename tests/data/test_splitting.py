@@ -32,7 +32,7 @@ def test_splits_are_those_of_the_keyed_order(count):
     assert rest.tolist() == sorted(order[: count - 2 * tenth])
     assert validation.tolist() == sorted(order[count - 2 * tenth : count - tenth])
     assert test.tolist() == sorted(order[count - tenth :])
-    rest, held = map(numbers, splitting.held_out(images, count=tenth))
+    rest, held = map(numbers, splitting.hold_out(images, count=tenth))
     assert rest.tolist() == sorted(order[: count - tenth])
     assert held.tolist() == sorted(order[count - tenth :])
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from counterpoint.data.batch import Batch, bad_rows
 from counterpoint.data.checked import check_images, check_labels
 from counterpoint.data.decoded_picture import StoredPixels
-from counterpoint.data.description import description, description_line
+from counterpoint.data.description import description_line, source_record
 from counterpoint.data.fingerprint import digest_images
 from counterpoint.data.quarantine import Kind, substitute
 from counterpoint.data.source import Cut, Samples, all_but, class_count, renumbered
@@ -108,7 +108,7 @@ class ArraySource:
         return digest_images(self.images, self.labels)
 
     def describe(self) -> dict[str, Any]:
-        return description(
+        return source_record(
             "memory",
             self.name,
             len(self),

@@ -13,7 +13,7 @@ WORDS = {
 NAMED = 6  # suffixes of files that are not opened, and are named
 
 
-def description(
+def source_record(
     kind: str,
     name: str,
     count: int,
@@ -50,9 +50,9 @@ def description(
 def description_line(record: Mapping[str, Any]) -> str:
     """Write a description as one line.
 
-    >>> description_line(description("memory", "noise", 5, shape=(3, 8, 8)))
+    >>> description_line(source_record("memory", "noise", 5, shape=(3, 8, 8)))
     'noise: 5 images, 3 x 8 x 8, no labels'
-    >>> description_line(description("files", "photos", 1200, labels=True, classes=20, bad=3))
+    >>> description_line(source_record("files", "photos", 1200, labels=True, classes=20, bad=3))
     'photos: 1,200 image files, 20 folders, 3 of them bad'
     """
     what, kinds = WORDS[record["kind"]]

@@ -10,7 +10,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from counterpoint.data.batch import Batch, bad_rows
-from counterpoint.data.description import description, description_line
+from counterpoint.data.description import description_line, source_record
 from counterpoint.data.fingerprint import digest_numbers, encoded_fingerprint
 from counterpoint.data.identity import Identity
 from counterpoint.data.pictures import UnreadableImageError
@@ -169,7 +169,7 @@ class EncodedSource:
     def describe(self) -> dict[str, Any]:
         labels = self._known_labels()
         named = None if self.classes is None else len(self.classes)
-        return description(
+        return source_record(
             self.store.kind,
             self.name,
             len(self),

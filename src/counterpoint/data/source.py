@@ -114,7 +114,7 @@ class Source(Protocol):
         """Say which images these are: a copy is the same, an edit is not."""
 
     def describe(self) -> dict[str, Any]:
-        """Say what these images are, as plain data: `description` names its keys."""
+        """Say what these images are, as plain data: `source_record` names its keys."""
 
 
 def all_labels(source: Source) -> Int64[Tensor, " sample"]:

@@ -17,7 +17,7 @@ TENTH = 10  # section 4, CIFAR-10: "a 45,000/5,000 training/validation split"
 MOST = 50_000  # section 4, ImageNet: "our own 50,000 image validation set from the training set"
 
 
-def held_out(images: Source, *, count: int) -> tuple[Source, Source]:
+def hold_out(images: Source, *, count: int) -> tuple[Source, Source]:
     """Hold some images out of a training set, in no order that the files have."""
     (held,) = _parts(len(images), count)
     return images.without("train", held), images.subset("validation", held)
@@ -71,7 +71,7 @@ def arranged(train: Source, validation: Source | None, test: Source | None) -> S
         return tenths(train)
     if validation is None or score is validation:
         held = min(len(train) // TENTH, MOST) if train.has_labels else 0
-        chosen, validation = held_out(train, count=held)
+        chosen, validation = hold_out(train, count=held)
     else:
         chosen = train.named(f"{train.name} train")
     return Splits(

@@ -9,7 +9,7 @@ from torch import Tensor
 from counterpoint.data.array_source import ArraySource
 from counterpoint.data.layouts.binary import checked_labels, class_names, records
 from counterpoint.data.splits import Splits
-from counterpoint.data.splitting import held_out
+from counterpoint.data.splitting import hold_out
 
 SIDE = 96  # pixels; section 4, and https://cs.stanford.edu/~acoates/stl10/
 CLASSES = (
@@ -44,7 +44,7 @@ def stl10(folder: str | Path, *, counts: Counts = OFFICIAL) -> Splits:
     """
     folder = Path(folder)
     names = class_names(folder / "class_names.txt", otherwise=CLASSES)
-    labelled, validation = held_out(
+    labelled, validation = hold_out(
         _read(folder, "train", counts.train, names), count=counts.validation
     )
     return Splits(
