@@ -4,7 +4,7 @@ import errno
 
 
 class RunFailure(RuntimeError):  # noqa: N818 (each kind of it is an error)
-    """A run that cannot go on; its message is for people, and the command prints nothing else."""
+    """A run that cannot continue; the command prints its message and nothing else."""
 
 
 def errno_name(error: OSError) -> str:

@@ -1,4 +1,4 @@
-"""Logs of a run, line by line, that go on where the run does and never stop it.
+"""Logs of a run, line by line, that continue where the run does and never stop it.
 
 What cannot be read is set aside and said; what cannot be written is said once, and training goes
 on: a run of many machines does not end for a line of its log.
@@ -37,7 +37,7 @@ class Log:
         return records
 
     def text(self) -> str:
-        """Give all that is in the file, and nothing where it cannot be read."""
+        """Return all that is in the file, and nothing where it cannot be read."""
         try:
             return self.file.read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -58,7 +58,7 @@ class Log:
         except OSError as error:
             if not self.silenced:
                 say_of_log(
-                    f"{self.file} cannot be written ({errno_name(error)}); training goes on without"
+                    f"cannot write {self.file} ({errno_name(error)}); training continues without"
                 )
             self.silenced = True
         else:
@@ -76,7 +76,7 @@ class Log:
             )
         else:
             say_of_log(
-                f"{self.file} is damaged ({bad}); it is kept as {aside.name}, and training goes on"
+                f"{self.file} is damaged ({bad}); it is kept as {aside.name}, training continues"
             )
 
 

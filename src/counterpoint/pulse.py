@@ -68,7 +68,7 @@ def phase(what: str, *, alone: bool = False) -> Iterator[None]:
 
 
 def sign() -> Sign:
-    """Give the count and the innermost phase."""
+    """Return the count and the innermost phase."""
     return Sign(_PULSE.count, *_PULSE.phases[-1])
 
 

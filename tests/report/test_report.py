@@ -258,7 +258,7 @@ def test_several_runs_are_compared_by_their_parts(compared):
     heads = [row.all("th")[0].words for row in table.all("tr")[1:]]
     assert heads == ["1views", "2encoder", "3extraction", "4similarity"]
     assert "AMDIMEncoder" in table.words
-    assert "Equal in all: loss" in folded.words
+    assert "The same in all: loss" in folded.words
     assert "NCE" in folded.words
     assert "NCE" not in table.words
 
@@ -277,7 +277,7 @@ def test_several_runs_have_a_column_each(compared):
 
 def test_losses_that_do_not_compare_are_not_overlaid(compared, tmp_path):
     (section,) = tree(compared).by("id", "curves")
-    assert section.words.count("their numbers do not compare") == 2
+    assert section.words.count("their numbers are not comparable") == 2
     one, other = write_run(tmp_path / "one"), write_run(tmp_path / "other", good=0.5)
     (section,) = tree(write_report([one, other], tmp_path / "report.html")).by("id", "curves")
     (chart,) = section.all("svg")
@@ -301,7 +301,7 @@ def test_figures_of_other_images_do_not_compare(tmp_path):
     write_evaluation(one)
     write_evaluation(other, fingerprint="0123456789abcdef")
     page = words(write_report([one, other], tmp_path / "report.html"))
-    assert "evaluated on different images: the figures do not compare" in page
+    assert "evaluated on different images: the figures are not comparable" in page
 
 
 def test_the_command_repeats_the_run(tmp_path):

@@ -22,7 +22,7 @@ LISTED = 12
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What was looked at, what was found, and whether it is well."""
+    """What was looked at, what was found, and whether it passed."""
 
     name: str
     found: str

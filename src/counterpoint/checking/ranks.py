@@ -36,7 +36,7 @@ class Task:
 def gradient_difference(
     method: Method, parts: str | None, image: tuple[int, ...], count: int
 ) -> float:
-    """Give the largest difference of a gradient, relative to the largest gradient."""
+    """Return the largest difference of a gradient, relative to the largest gradient."""
     task = Task(method.to_json(), parts, image, count)
     alone = _gradients(task, ALONE)
     with tempfile.TemporaryDirectory() as folder:

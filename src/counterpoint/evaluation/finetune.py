@@ -1,4 +1,4 @@
-"""Fine-tuning: the encoder goes on learning, with labels."""
+"""Fine-tuning: the encoder is trained further, with labels."""
 
 import copy
 from typing import Any
@@ -89,7 +89,7 @@ class FineTuned:
 
     @torch.inference_mode()
     def predict(self, images: Any) -> Float[Tensor, "image class"]:
-        """Give the probability of each class, on the CPU."""
+        """Return the probability of each class, on the CPU."""
         self.net.eval()
         source = as_source(images)
         some = (read_images(source, part) for part in torch.arange(len(source)).split(500))

@@ -55,7 +55,7 @@ def knn_votes(
     tau: float = 0.1,
     chunk: int = 1000,
 ) -> Float[Tensor, "query class"]:
-    """Give the share of the weight that each class has among the k nearest."""
+    """Return the share of the weight that each class has among the k nearest."""
     known, classes = F.normalize(bank, dim=1), int(labels.max()) + 1
     shares = []
     for part in F.normalize(queries, dim=1).split(chunk):

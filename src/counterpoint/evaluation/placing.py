@@ -8,7 +8,7 @@ from torch import nn
 
 
 def best_device() -> torch.device:
-    """Give the accelerator of this machine, or the CPU."""
+    """Return the accelerator of this machine, or the CPU."""
     if torch.accelerator.is_available():
         found = torch.accelerator.current_accelerator()
         assert found is not None

@@ -49,7 +49,7 @@ def fitted_on(
 
 
 class Standardise(nn.Module):
-    """Give every feature mean 0 and deviation 1, measured on the training split."""
+    """Scale every feature to mean 0 and deviation 1, measured on the training split."""
 
     mean: Tensor
     std: Tensor
@@ -64,7 +64,7 @@ class Standardise(nn.Module):
 
 
 def share_right(predicted: Int64[Tensor, " _"], true: Int64[Tensor, " _"]) -> float:
-    """Give the share of the samples that were predicted right.
+    """Return the share of the samples that were predicted right.
 
     >>> share_right(torch.tensor([0, 1, 1]), torch.tensor([0, 1, 2]))
     0.6666666666666666

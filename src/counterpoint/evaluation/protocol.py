@@ -177,7 +177,7 @@ def _robustness(
 
 
 def _labelled(found: Embedded, source: Source) -> Labelled:
-    """Give the vectors of a source with their labels."""
+    """Return the vectors of a source with their labels."""
     return found.vectors, source.labels_of(found.index)
 
 

@@ -89,7 +89,7 @@ class Representation:
     def _views(
         self, source: Source, *, batch: int, workers: int | None
     ) -> Iterator[tuple[tuple[View, ...], Index]]:
-        """Give the evaluation views of all images that can be read, some at a time."""
+        """Return the evaluation views of all images that can be read, some at a time."""
         quiet = self.model.views.evaluation
         for found in read_all(source, quiet.cut, batch=batch, workers=workers):
             there = found.to(self.device).images

@@ -23,14 +23,14 @@ def confusion(
 
 
 def per_class(counts: Int64[Tensor, "true predicted"]) -> Float[Tensor, " true"]:
-    """Give the accuracy of each class; a class without samples has none (nan)."""
+    """Return the accuracy of each class; a class without samples has none (nan)."""
     return counts.diagonal().double() / counts.sum(dim=1)
 
 
 def calibration_error(
     probabilities: Float[Tensor, "sample class"], true: Int64[Tensor, " sample"]
 ) -> float:
-    r"""Give the expected calibration error (Guo et al. 2017).
+    r"""Return the expected calibration error (Guo et al. 2017).
 
     $$ \sum_b \frac{n_b}{n} | acc_b - conf_b | $$
 
@@ -49,7 +49,7 @@ def calibration_error(
 def interval(
     right: Bool[Tensor, "seed sample"], *, seed: int = 0, level: float = 0.95
 ) -> tuple[float, float]:
-    """Give a bootstrap interval of the mean accuracy: test images drawn again and again.
+    """Return a bootstrap interval of the mean accuracy: test images drawn again and again.
 
     It says what other test images might have given, not what other training might have.
     """

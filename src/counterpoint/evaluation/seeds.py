@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 
 def mixed(*numbers: int) -> int:
-    """Give a seed that is another one whenever any of the numbers is.
+    """Return a seed that differs whenever any of the numbers does.
 
     A sum would not do: epoch 1 of seed 0 would be epoch 0 of seed 1.
 

@@ -49,7 +49,7 @@ def method_named(
 
 
 def views_named(name: str, *, size: int) -> Views:
-    """Give part (1) of a method by its name.
+    """Return part (1) of a method by its name.
 
     >>> print(views_named("cmc", size=32))
     1 x (random crop 0.08-1 to 32 -> flip 0.5 -> Lab -> normalise), split 1:2

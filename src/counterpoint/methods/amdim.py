@@ -73,7 +73,7 @@ def amdim_released(encoder: Encoder | None = None, *, size: int = 32) -> Method:
 
 
 def large(size: int) -> AMDIMEncoder:
-    """Give the paper's encoder for images of one size."""
+    """Return the paper's encoder for images of one size."""
     return LARGE.get(size, LARGE[128])
 
 

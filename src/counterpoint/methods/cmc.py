@@ -14,7 +14,7 @@ HALF = NarrowResNet(widths=(48, 96, 192))  # of which there are two
 
 
 def half(size: int) -> ThinResNet:
-    """Give a ResNet-50 of half the width with a whole stem (models/resnet.py, resnet50v1)."""
+    """Return a ResNet-50 of half the width with a whole stem (models/resnet.py, resnet50v1)."""
     return ThinResNet(
         name="resnet50", width=32, stem=stem_for(size), stem_width=64, zero_init=False
     )

@@ -17,7 +17,7 @@ HOW = {"seed", "precision", "compile", "sync_batchnorm", "accumulate"}
 
 
 def training_of(method: Method | str, **changes: Any) -> Training:
-    """Give the training settings that go with a method, with some of them changed.
+    """Return the training settings that go with a method, with some of them changed.
 
     A method that is a value is trained by the recipe that it was made from: the one from which it
     differs in two parts at most. For any other the changes have to say how.
@@ -111,7 +111,7 @@ def _nearest(method: Method) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _numbers(settings: object) -> Iterator[int]:
-    """Give all whole numbers in some settings: the side of its images is among those of views."""
+    """Return all whole numbers in some settings: the side of its images is among those of views."""
     if isinstance(settings, int):
         yield settings
     elif isinstance(settings, tuple):

@@ -7,7 +7,7 @@ from torch import Tensor
 
 CLUSTERS = 8  # our choice: as many as eyes tell apart on one plane
 ROUNDS = 50  # our choice: most end long before, when nothing changes
-STARTS = 10  # the tightest of so many, as in scikit-learn: one start is often a bad one
+STARTS = 10  # the tightest of ten is kept, as in scikit-learn: one start is often bad
 
 
 def k_means(

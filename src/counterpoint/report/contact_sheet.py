@@ -181,12 +181,12 @@ def _fitted(picture: Image.Image) -> tuple[Image.Image, float]:
 
 
 def _lines(words: str) -> list[str]:
-    """Give what was done in lines that fit under a view."""
+    """Return what was done in lines that fit under a view."""
     return _wrapped(words.split("  "), " · ", CELL, _font(11))
 
 
 def _wrapped(parts: Sequence[str], between: str, width: int, font: Font) -> list[str]:
-    """Put parts beside each other while they fit, then on the next line."""
+    """Put parts side by side while they fit, then on the next line."""
     lines = [""]
     for part in parts:
         longer = f"{lines[-1]}{between}{part}" if lines[-1] else part

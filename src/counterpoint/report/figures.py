@@ -34,7 +34,7 @@ def chosen_probe(runs: Sequence[Findings]) -> Key | None:
 
 
 def headline_probe(run: Findings, key: Key | None) -> Probe | None:
-    """Give a run's probe of that kind."""
+    """Return a run's probe of that kind."""
     return run.evaluation.probe(*key) if key and run.evaluation else None
 
 
@@ -64,7 +64,7 @@ def interval_words(probe: Probe) -> str:
 
 
 def guess(probe: Probe) -> float | None:
-    """Give what a guess of the commonest class would reach, from the confusion matrix."""
+    """Return what a guess of the commonest class would reach, from the confusion matrix."""
     if probe.confusion is None:
         return None
     sizes = [sum(row) for row in probe.confusion]

@@ -127,7 +127,7 @@ def _weights(file: Path) -> tuple[str, tuple[int, int]] | None:
     count = 0
     try:
         with safe_open(file, framework="pt") as stored:
-            for key in stored.keys():  # noqa: SIM118 (it is no dict)
+            for key in stored.keys():  # noqa: SIM118 (not a dict)
                 size = 1
                 for side in stored.get_slice(key).get_shape():
                     size *= side

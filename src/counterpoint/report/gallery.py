@@ -23,7 +23,7 @@ def nearest_images(
     for first, part in enumerate(known.split(CHUNK)):
         near = part @ known.T
         own = torch.arange(len(part))
-        near[own, own + first * CHUNK] = -torch.inf  # an image is no neighbour of its own
+        near[own, own + first * CHUNK] = -torch.inf  # an image is not a neighbour of its own
         best = near.topk(count, dim=1)
         index.append(best.indices)
         cosine.append(best.values)
@@ -49,12 +49,12 @@ def queries(labels: Int64[Tensor, " sample"] | None, samples: int, *, count: int
 
 
 def agreement(labels: Int64[Tensor, " sample"], index: Int64[Tensor, "sample near"]) -> float:
-    """Give the share of all neighbours that carry the label of their query."""
+    """Return the share of all neighbours that carry the label of their query."""
     return float((labels[index] == labels[:, None]).double().mean())
 
 
 def guessing_share(labels: Int64[Tensor, " sample"]) -> float:
-    r"""Give the share that neighbours drawn blindly would have, $\sum_c n_c (n_c - 1) / n (n - 1)$.
+    r"""Return the share that random neighbours would have, $\sum_c n_c (n_c - 1) / n (n - 1)$.
 
     >>> guessing_share(torch.tensor([0, 0, 1, 1]))
     0.3333333333333333

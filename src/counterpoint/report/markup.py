@@ -59,7 +59,7 @@ def data_block(name: str, content: object) -> Html:
 
 
 def script_hash(code: str) -> str:
-    """Give the hash by which a content security policy allows one script and no other.
+    """Return the hash by which a content security policy allows one script and no other.
 
     >>> script_hash("")
     'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='

@@ -23,11 +23,11 @@ class Material:
         return len(self.runs) > 1
 
     def letter(self, place: int) -> str:
-        """Give a run's letter; a run that is alone needs none."""
+        """Return a run's letter; a run that is alone needs none."""
         return letter(place) if self.several else ""
 
     def badge(self, place: int) -> Html | None:
-        """Give a run's letter in its colour."""
+        """Return a run's letter in its colour."""
         kind = {"class": f"badge c{place % COLOURS}"}
         return el("span", kind, letter(place)) if self.several else None
 

@@ -46,7 +46,7 @@ class Sample:
         return "" if path is None else shown(os.fsencode(Path(*Path(path).parts[-2:])))
 
     def name(self, label: int) -> str:
-        """Give the name of a label."""
+        """Return the name of a label."""
         classes = self.source.classes
         return classes[label] if classes is not None and label < len(classes) else f"class {label}"
 

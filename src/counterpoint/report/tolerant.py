@@ -7,7 +7,7 @@ from typing import Any
 
 
 def number(value: object) -> float | None:
-    """Give a finite number.
+    """Return a finite number.
 
     >>> number(3), number("3"), number(float("nan")), number(True)
     (3.0, None, None, None)
@@ -18,17 +18,17 @@ def number(value: object) -> float | None:
 
 
 def text_or_none(value: object) -> str | None:
-    """Give text; numbers are no text."""
+    """Return text; numbers are not text."""
     return value if isinstance(value, str) and value else None
 
 
 def mapping(value: object) -> dict[str, Any]:
-    """Give an object; anything else is an empty one."""
+    """Return an object; anything else is an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def numbers(value: object) -> tuple[float, ...] | None:
-    """Give a list of numbers; what is not finite in it is nan.
+    """Return a list of numbers; what is not finite in it is nan.
 
     >>> numbers([1, None]), numbers("12")
     ((1.0, nan), None)

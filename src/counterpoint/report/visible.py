@@ -16,7 +16,7 @@ NEUTRAL = {"lab": (65.0, 0.0, 0.0), "ycbcr": (140.0, 128.0, 128.0)}
 
 
 def visible(view: Float[Tensor, "..."], stages: Sequence[Stage], first: int = 0) -> Image.Image:
-    """Give one view as a picture; `first` is its first channel, where channels were split."""
+    """Return one view as a picture; `first` is its first channel, where channels were split."""
     pixels = view.cpu()
     for stage in reversed(stages):
         if isinstance(stage, Patches):
@@ -48,7 +48,7 @@ def _denormalised(pixels: Tensor, stage: Normalise, first: int) -> Tensor:
 
 
 def _coloured(pixels: Tensor, space: str, first: int) -> Tensor:
-    """Give red, green and blue; channels that are missing become neutral."""
+    """Return red, green and blue; channels that are missing become neutral."""
     whole = torch.tensor(NEUTRAL[space])[:, None, None].repeat(1, *pixels.shape[1:])
     whole[first : first + len(pixels)] = pixels
     return _from_lab(whole) if space == "lab" else _from_ycbcr(whole)

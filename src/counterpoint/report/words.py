@@ -52,7 +52,7 @@ def joined(words: Sequence[str]) -> str:
 
 
 def letter(place: int) -> str:
-    """Give a run its letter: A to Z, then by number.
+    """Return the letter of a run: A to Z, then its number.
 
     >>> letter(0), letter(26)
     ('A', '27')

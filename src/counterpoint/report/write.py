@@ -23,7 +23,7 @@ def write_report(
     parts: Mapping[str, type] | None = None,
     images: int = IMAGES,
 ) -> Path:
-    """Write one HTML file about one run, or about several beside each other.
+    """Write one HTML file about one run, or about several side by side.
 
     It opens without a network. With `data` it shows the runs' views, nearest neighbours and a
     map of at most `images` images; `parts` are a user's own part classes, by name.
@@ -48,7 +48,7 @@ def _seen(
     found = []
     for folder, run in zip(folders, runs, strict=True):
         if not (folder / MODEL).is_file():
-            raise FileNotFoundError(f"run: {run.folder} holds no model.safetensors; leave out data")
+            raise FileNotFoundError(f"run: {run.folder} has no model.safetensors; leave out --data")
         opened = Run.open(folder, parts=dict(parts) if parts else None)
         found.append(look(opened.embed(sample.source), sample.labels))
     return tuple(found)

@@ -12,7 +12,7 @@ DELTA = 1e-4  # Thilak et al. 2024, section 3: added to the diagonal of Sigma_w
 def lidar(
     vectors: Float[Tensor, "sample feature"], image: Int64[Tensor, " sample"]
 ) -> Float[Tensor, ""]:
-    r"""Give the smooth rank of the LDA matrix whose classes are images (Thilak et al. 2024).
+    r"""Return the smooth rank of the LDA matrix whose classes are images (Thilak et al. 2024).
 
     $$ \Sigma_b = E_x (\mu_x - \mu)(\mu_x - \mu)^T, \quad
        \Sigma_w = E_x E_{v | x} (e - \mu_x)(e - \mu_x)^T + 10^{-4} I, $$
@@ -43,7 +43,7 @@ def lidar(
 
 
 def _inverse_root(matrix: Float[Tensor, "row row"]) -> Float[Tensor, "row row"]:
-    """Give A^(-1/2) of a symmetric positive matrix."""
+    """Return A^(-1/2) of a symmetric positive matrix."""
     values, directions = torch.linalg.eigh(matrix)
     root: Tensor = (directions * values.rsqrt()) @ directions.mT
     return root

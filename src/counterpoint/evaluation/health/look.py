@@ -28,7 +28,7 @@ PIXELS = TOGETHER * 64 * 64  # of a view, together: larger images are fewer, to 
 
 
 def take_look(model: Model, source: Source, index: Index, *, seed: int = 0) -> Signs:
-    """Look at a model with a fixed set of images; the model stays as it was, to the bit.
+    """Look at a model with a fixed set of images; the model stays as it was, bit for bit.
 
     `index` are the samples of the source that are looked at. The same seed gives the same views
     at every look.
@@ -49,7 +49,7 @@ def take_look(model: Model, source: Source, index: Index, *, seed: int = 0) -> S
 
 
 def _together(model: Model) -> int:
-    """Give how many images are looked at together: a batch, or fewer large ones."""
+    """Return how many images are looked at together: a batch, or fewer large ones."""
     (*grid, _, height, width), *_ = model.views.shapes
     return max(32, min(TOGETHER, PIXELS // (math.prod(grid) * height * width)))
 
@@ -107,5 +107,5 @@ def _pixels(drawn: tuple[View, ...], plain: tuple[View, ...]) -> dict[str, float
 
 
 def _over_images(view: View) -> Tensor:
-    """Give the root mean square deviation of a pixel over images."""
+    """Return the root mean square deviation of a pixel over images."""
     return view.std(dim=0, correction=0).square().mean().sqrt()

@@ -47,7 +47,7 @@ def ridge(
 
 
 def probed(model: Model, source: Source, order: Int64[Tensor, " sample"]) -> dict[str, float]:
-    """Give the accuracies `knn` and `linear` on the first samples in an order, or nothing.
+    """Return the accuracies `knn` and `linear` on the first samples in an order, or nothing.
 
     Four in five are known and one in five is asked; what cannot be read is left out. Nothing
     without labels, with too few images, or where a vector is not finite. The model stays as it

@@ -65,7 +65,7 @@ class Signs:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Signs":
-        """Read what `to_dict` wrote; keys that are no figure, such as a verdict, are left out."""
+        """Read what `to_dict` wrote; keys that are not figures, such as a verdict, are left out."""
         known = {f.name: f for f in fields(cls)}
         return cls(**{key: _read(data[key], known[key]) for key in known if key in data})
 

@@ -61,7 +61,7 @@ def _views(views: BuiltViews, source: Source, draw: Draw, device: torch.device) 
 def as_pair(
     model: Model, drawn: tuple[View, ...], source: Source, draw: Draw
 ) -> tuple[tuple[View, ...], tuple[View, ...]]:
-    """Give what stands for the first and for the second view of each image.
+    """Return what stands for the first and for the second view of each image.
 
     The first two views; or, of a method with one view (CPC) or with an encoder for each (CMC),
     all views of this draw and all of another.
@@ -79,7 +79,7 @@ def pooled_views(model: Model, views: tuple[View, ...]) -> Float[Tensor, "image 
 def scores_of(
     model: Model, views: tuple[View, ...], index: Index
 ) -> tuple[tuple[Scores, ...], Float[Tensor, ""]]:
-    """Give the scores of all comparisons of one batch, and its loss."""
+    """Return the scores of all comparisons of one batch, and its loss."""
     there = index.to(device_of(model))
     comparisons = model.extraction(model.encode(views), there, ALONE)
     found = tuple(model.similarity(comparison, ALONE) for comparison in comparisons)

@@ -9,7 +9,7 @@ FIRST, LAST = 4, 100  # ranks that alpha is fitted on: the authors' code, fastss
 
 
 def rankme(vectors: Float[Tensor, "sample feature"]) -> Float[Tensor, ""]:
-    r"""Give the smooth rank of a matrix of vectors (Garrido et al. 2023, equation 1).
+    r"""Return the smooth rank of a matrix of vectors (Garrido et al. 2023, equation 1).
 
     $$ \exp\Big(-\sum_k p_k \log p_k\Big), \quad p_k = \sigma_k / \sum_j \sigma_j + 10^{-7} $$
 
@@ -27,7 +27,7 @@ def rankme(vectors: Float[Tensor, "sample feature"]) -> Float[Tensor, ""]:
 
 
 def smooth_rank(values: Float[Tensor, " value"]) -> Float[Tensor, ""]:
-    """Give exp of the entropy of values that are not negative, with RankMe's floor.
+    """Return exp of the entropy of values that are not negative, with RankMe's floor.
 
     >>> round(float(smooth_rank(torch.tensor([3.0, 3.0, 0.0]))), 4)
     2.0
@@ -37,7 +37,7 @@ def smooth_rank(values: Float[Tensor, " value"]) -> Float[Tensor, ""]:
 
 
 def alpha_req(vectors: Float[Tensor, "sample feature"]) -> Float[Tensor, ""]:
-    r"""Give the exponent of the decay of the covariance's eigenvalues (Agrawal et al. 2022).
+    r"""Return the exponent of the decay of the covariance's eigenvalues (Agrawal et al. 2022).
 
     $$ \lambda_k \propto k^{-\alpha}, $$
 
@@ -65,7 +65,7 @@ def alpha_req(vectors: Float[Tensor, "sample feature"]) -> Float[Tensor, ""]:
 
 
 def _rounding(vectors: Tensor) -> float:
-    """Give the share of the largest eigenvalue below which there is only rounding."""
+    """Return the share of the largest eigenvalue below which there is only rounding."""
     return float((max(vectors.shape) * torch.finfo(vectors.dtype).eps) ** 2)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 def alignment(
     first: Float[Tensor, "sample feature"], second: Float[Tensor, "sample feature"]
 ) -> Float[Tensor, ""]:
-    r"""Give the mean of ||u - v||^2 over the two views of each image (Wang & Isola 2020).
+    r"""Return the mean of ||u - v||^2 over the two views of each image (Wang & Isola 2020).
 
     u and v are scaled to length one; 0 is the same vector, 2 at right angles, 4 opposite.
 
@@ -22,7 +22,7 @@ def alignment(
 
 
 def uniformity(vectors: Float[Tensor, "sample feature"], *, t: float = 2.0) -> Float[Tensor, ""]:
-    r"""Give log of the mean of e^{-t ||u - v||^2} over all pairs of images (Wang & Isola 2020).
+    r"""Return log of the mean of e^{-t ||u - v||^2} over all pairs of images (Wang & Isola 2020).
 
     0 is one point; spread evenly over a sphere of many dimensions it nears -2 t. All pairs are
     held at once: for some thousand vectors at most.
@@ -35,7 +35,7 @@ def uniformity(vectors: Float[Tensor, "sample feature"], *, t: float = 2.0) -> F
 
 
 def deviation(vectors: Float[Tensor, "sample feature"]) -> Float[Tensor, ""]:
-    r"""Give sqrt(d) times the mean deviation of the d coordinates of unit vectors.
+    r"""Return sqrt(d) times the mean deviation of the d coordinates of unit vectors.
 
     1 is spread evenly over the sphere, 0 is one point (Chen & He 2021, figure 2, where it is not
     multiplied). Vectors behind a ReLU are all on one side and stay well below 1.

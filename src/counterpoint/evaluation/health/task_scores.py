@@ -53,7 +53,7 @@ def table(scores: Scores, *, anchors: int = ANCHORS) -> ScoreTable:
 
 
 def top1(found: ScoreTable) -> Float[Tensor, ""]:
-    """Give the share of anchors whose best candidate is a positive; a tie is not found.
+    """Return the share of anchors whose best candidate is a positive; a tie is not found.
 
     nan where no anchor has both a positive and a negative.
 
@@ -68,7 +68,7 @@ def top1(found: ScoreTable) -> Float[Tensor, ""]:
 
 
 def guessing_top1(found: ScoreTable) -> Float[Tensor, ""]:
-    """Give the top-1 of a guess: the share of positives among an anchor's candidates.
+    """Return the top-1 of a guess: the share of positives among an anchor's candidates.
 
     >>> mine = torch.tensor([[True, False, False, False]])
     >>> guessing_top1(ScoreTable(torch.zeros(1, 4), mine, ~mine))
@@ -81,7 +81,7 @@ def guessing_top1(found: ScoreTable) -> Float[Tensor, ""]:
 
 
 def surprise(found: ScoreTable) -> Float[Tensor, ""]:
-    r"""Give the cross-entropy of a positive among the negatives, as a share of a guess's.
+    r"""Return the cross-entropy of a positive among the negatives, as a share of a guess's.
 
     $$ \log(1 + \sum_- e^{s^- - s^+}) \,/\, \log(1 + n_-) $$
 
@@ -139,5 +139,5 @@ def answers(scores: Scores, *, limit: float) -> Answers:
 
 
 def limit_of(scores: Scores) -> float:
-    """Give half the width of a histogram: the bound of the scores, the same at every look."""
+    """Return half the width of a histogram: the bound of the scores, the same at every look."""
     return WIDE if scores.bound is None else scores.bound

@@ -34,9 +34,9 @@ class Verdict:
 
 
 def verdict(history: Sequence[Signs]) -> Verdict:
-    """Judge a run by its looks so far, the last one first.
+    """Judge a run by its measurements so far, the latest first.
 
-    Best with a look before training (step 0): a fall is seen only against it.
+    Works best with a measurement before training (step 0): a fall is seen only against it.
     """
     now = history[-1]
     start = history[0] if history[0].step == 0 else None
@@ -138,7 +138,7 @@ def _apart_by_length(now: Signs, start: Signs | None) -> bool:
 
 
 def _before(start: Signs | None) -> float:
-    """Give the surprise before training; that of a guess where it is not known, as of a queue."""
+    """Return the surprise before training; that of a guess where it is not known, as of a queue."""
     return 1.0 if start is None or math.isnan(start.surprise) else start.surprise
 
 

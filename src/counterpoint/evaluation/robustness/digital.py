@@ -45,7 +45,7 @@ def _through_jpeg(image: np.ndarray, quality: int) -> np.ndarray:
 
 
 def pixelate(images: Bytes, severity: int, _draw: Draw) -> Bytes:
-    """Make the image smaller and large again, both by Pillow's box filter, to the bit."""
+    """Make the image smaller and large again, both by Pillow's box filter, bit for bit."""
     c = PIXELATE.at(images, severity)
     tall, wide = images.shape[-2:]
     small = _boxed(images.double(), int(tall * c), int(wide * c))
@@ -64,7 +64,7 @@ def _boxed(
 
 @cache
 def box_weights(of: int, into: int) -> Float64[Tensor, "{of} {into}"]:
-    """Give the box filter that makes `into` pixels of `of`, in units of 2^-22.
+    """Return the box filter that makes `into` pixels of `of`, in units of 2^-22.
 
     A pixel counts fully when its middle is under the box, and not at all otherwise.
 

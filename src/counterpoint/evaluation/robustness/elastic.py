@@ -45,7 +45,7 @@ def elastic_transform(images: Bytes, severity: int, draw: Draw) -> Bytes:
 
 
 def affine(moves: Float[Tensor, "image 6"], tall: int, wide: int) -> tuple[Place, Place]:
-    """Give the rows and columns to look at, when three points of a square are moved.
+    """Return the rows and columns to look at, when three points of a square are moved.
 
     The square lies around the middle; the moves are (column, row) of its lower right, upper right
     and upper left corner.
@@ -68,7 +68,7 @@ def affine(moves: Float[Tensor, "image 6"], tall: int, wide: int) -> tuple[Place
 def field(
     draw: Draw, tall: int, wide: int, smooth: float
 ) -> Float[Tensor, "2 image {tall} {wide}"]:
-    """Give two maps of uniform numbers of (-1, 1), blurred by a Gaussian: down and to the right."""
+    """Return two maps of uniform numbers of (-1, 1), blurred by a Gaussian: down and right."""
     count = tall * wide
     half = random_words(draw, NoiseStream.ELASTIC_FIELD, 2 * count) >> 16
     numbers = (2 * half + 1 - HALF).view(-1, 2, tall, wide)

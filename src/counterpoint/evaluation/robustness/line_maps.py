@@ -1,4 +1,4 @@
-"""A linear map of every line, to the bit the same in any batch.
+"""A linear map of every line, bit for bit the same in any batch.
 
 A matrix product adds in an order that depends on its size. Here pixels and weights are whole
 numbers and all sums stay below 2^53, where float64 is exact in any order.
@@ -18,7 +18,7 @@ ONE = 1 << 16  # the sum of a line's weights
 
 
 def gaussian_taps(sigma: float, reach: int) -> Int64[Tensor, " 2*{reach}+1"]:
-    """Give a Gaussian's weights in units of 2^-16; what rounding leaves goes to the middle.
+    """Return a Gaussian's weights in units of 2^-16; what rounding leaves goes to the middle.
 
     >>> gaussian_taps(0.5, 1)
     tensor([ 6980, 51576,  6980])
@@ -31,7 +31,7 @@ def gaussian_taps(sigma: float, reach: int) -> Int64[Tensor, " 2*{reach}+1"]:
 
 
 def bordered(taps: Int64[Tensor, " tap"], of: int, border: Border) -> Float64[Tensor, "{of} {of}"]:
-    """Give the matrix that convolves a line of `of` pixels and goes on beyond its ends."""
+    """Return the matrix that convolves a line of `of` pixels and goes on beyond its ends."""
     around = torch.arange(len(taps)) - len(taps) // 2
     place = torch.arange(of) + around[:, None]
     if border == "nearest":
@@ -44,7 +44,7 @@ def bordered(taps: Int64[Tensor, " tap"], of: int, border: Border) -> Float64[Te
 
 
 def inside(taps: Int64[Tensor, " tap"], of: int) -> Float64[Tensor, "{of} _"]:
-    """Give the matrix that convolves a line only where all weights lie on it."""
+    """Return the matrix that convolves a line only where all weights lie on it."""
     into = of - len(taps) + 1
     place = torch.arange(into) + torch.arange(len(taps))[:, None]
     matrix = torch.zeros(of, into, dtype=torch.float64)

@@ -133,7 +133,7 @@ def _known(
 
 
 def _labels(train: Labelled, source: Source) -> Int64[Tensor, " sample"]:
-    """Give the classes of the images, if the probe can know them."""
+    """Return the classes of the images, if the probe can know them."""
     if not source.has_labels or len(source) == 0:
         raise ValueError(f"robustness: got {source.name} without labelled images, needs some")
     labels = all_labels(source)

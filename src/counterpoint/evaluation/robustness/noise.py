@@ -68,7 +68,7 @@ def shot_noise(images: Bytes, severity: int, draw: Draw) -> Bytes:
 
 @cache
 def poisson(c: int) -> Float64[Tensor, " _"]:
-    """Give the distribution functions of 0 to c photons, level after level, each plus its level.
+    """Return the distribution functions of 0 to c photons, level after level, each plus its level.
 
     More photons than c are white like c, so that the last entry is 1.
     """
@@ -82,5 +82,5 @@ def poisson(c: int) -> Float64[Tensor, " _"]:
 
 @cache
 def photon_levels(c: int) -> UInt8[Tensor, " {c}+1"]:
-    """Give the level of 0 to c photons."""
+    """Return the level of 0 to c photons."""
     return levels(torch.arange(c + 1, dtype=torch.float64) * 255 / c)

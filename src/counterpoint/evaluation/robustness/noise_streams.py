@@ -34,7 +34,7 @@ class NoiseStream(IntEnum):
 
 
 def random_words(draw: Draw, stream: NoiseStream, count: int) -> Int64[Tensor, "image {count}"]:
-    """Give `count` whole numbers below 2^32 to every sample.
+    """Return `count` whole numbers below 2^32 for every sample.
 
     >>> both = random_words(Draw(1, 0, torch.tensor([7, 8])), Stream.FOG, 5)
     >>> torch.equal(both[1:], random_words(Draw(1, 0, torch.tensor([8])), Stream.FOG, 5))
@@ -52,12 +52,12 @@ def random_words(draw: Draw, stream: NoiseStream, count: int) -> Int64[Tensor, "
 
 
 def uniform_noise(draw: Draw, stream: NoiseStream, count: int) -> Float[Tensor, "image {count}"]:
-    """Give `count` numbers in [0, 1) to every sample: multiples of 2^-24."""
+    """Return `count` numbers in [0, 1) for every sample: multiples of 2^-24."""
     return (random_words(draw, stream, count) >> 8).to(torch.float32) * 2.0**-24
 
 
 def normal(draw: Draw, stream: NoiseStream, count: int) -> Float[Tensor, "image {count}"]:
-    """Give `count` numbers of the normal distribution to every sample.
+    """Return `count` numbers of the normal distribution for every sample.
 
     Each is one of 65,536 quantiles of equal probability: the variance is 0.99998 instead of 1 and
     nothing lies beyond 4.33 deviations, far below what a level of 255 can show.
@@ -69,7 +69,7 @@ def normal(draw: Draw, stream: NoiseStream, count: int) -> Float[Tensor, "image 
 
 @cache
 def quantiles() -> Float[Tensor, " 65536"]:
-    """Give the normal quantiles in the middle of 65,536 equal parts."""
+    """Return the normal quantiles in the middle of 65,536 equal parts."""
     middle = (torch.arange(HALF, dtype=torch.float64) + 0.5) / HALF
     table: Tensor = torch.special.ndtri(middle).to(torch.float32)
     return table

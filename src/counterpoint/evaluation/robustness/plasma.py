@@ -7,7 +7,7 @@ Maps = Float[Tensor, "image side side"]
 
 
 def plasma(numbers: Float[Tensor, "image _"], side: int, decay: float) -> Maps:
-    r"""Give maps from 0 to 1, for a side that is a power of two and side^2 numbers of [0, 1).
+    r"""Return maps from 0 to 1, for a side that is a power of two and side^2 numbers of [0, 1).
 
     From one point on, every grid is made twice as fine: a new point is the mean of its four
     neighbours plus a number of $[-a, a)$. The grid is a torus. In the published fog the amplitude

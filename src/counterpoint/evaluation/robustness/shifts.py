@@ -46,7 +46,7 @@ SHIFTS = {
 
 
 def shifted(images: Bytes, shift: Shift) -> Bytes:
-    """Give what another window shows: antialiased bilinear for a scale, whole pixels for a crop.
+    """Return what another window shows: antialiased bilinear for a scale, whole pixels for a crop.
 
     >>> line = torch.arange(16, dtype=torch.uint8).expand(1, 3, 16, 16)
     >>> shifted(line, Shift(right=0.125))[0, 0, 0]

@@ -78,7 +78,7 @@ def snow(images: Bytes, severity: int, draw: Draw) -> Bytes:
 
 
 def grey(images: Bytes) -> Float[Tensor, "image 1 height width"]:
-    """Give the luma of every pixel, from 0 to 255."""
+    """Return the luma of every pixel, from 0 to 255."""
     red, green, blue = images.float().split(1, dim=1)
     luma: Tensor = red * GREY[0] + green * GREY[1] + blue * GREY[2]
     return luma

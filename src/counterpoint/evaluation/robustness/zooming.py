@@ -27,7 +27,7 @@ def zoomed(
 
 
 def zoomed_line(of: int, factor: float) -> tuple[Int64[Tensor, " {of}"], Float[Tensor, " {of}"]]:
-    """Give the pixel at or before each place that is looked at, and how far beyond it that is.
+    """Return the pixel at or before each place that is looked at, and how far beyond it that is.
 
     >>> zoomed_line(4, 2.0)
     (tensor([1, 1, 1, 2]), tensor([0.0000, 0.3333, 0.6667, 0.0000]))

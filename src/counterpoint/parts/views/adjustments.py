@@ -16,7 +16,7 @@ LUMA = (0.2989, 0.587, 0.114)  # torchvision's numbers
 
 
 def luma(images: Colours) -> Float[Tensor, "batch 1 height width"]:
-    """Give 0.2989 R + 0.587 G + 0.114 B."""
+    """Return 0.2989 R + 0.587 G + 0.114 B."""
     red, green, blue = images.split(1, dim=1)
     grey: Tensor = red * LUMA[0]
     return grey.add_(green, alpha=LUMA[1]).add_(blue, alpha=LUMA[2])
@@ -54,7 +54,7 @@ def hue_(images: Colours, factor: Factor) -> None:
 
 
 def turns(factor: Factor) -> Float[Tensor, "batch 3 1 1"]:
-    """Give how far each channel's own hue is turned, in sixths: in [-3, 3)."""
+    """Return how far each channel's own hue is turned, in sixths: in [-3, 3)."""
     own = constant((0.0, -2.0, 2.0), factor.dtype, factor.device, shape=(3, 1, 1))
     return (6 * factor + own + 3).remainder(6).sub_(3)
 
@@ -62,7 +62,7 @@ def turns(factor: Factor) -> Float[Tensor, "batch 3 1 1"]:
 def turned(
     images: Colours, turn: Float[Tensor, "batch 3 1 1"], *, out: Colours | None = None
 ) -> Colours:
-    """Give images whose hue is turned: with the turns h is within one circle, [-6, 6]."""
+    """Return images whose hue is turned: with the turns h is within one circle, [-6, 6]."""
     red, green, blue = images.split(1, dim=1)
     bottom = torch.minimum(red, green)
     torch.minimum(bottom, blue, out=bottom)

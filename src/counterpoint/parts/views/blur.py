@@ -57,7 +57,7 @@ class GaussianBlur:
 
 
 def taps(sigma: Float[Tensor, " batch"], kernel: int) -> Float[Tensor, "batch {kernel}"]:
-    """Give the Gaussian's weights, the same to both sides, with the sum 1."""
+    """Return the Gaussian's weights, the same to both sides, with the sum 1."""
     reach = kernel // 2
     place = torch.arange(-reach, reach + 1, device=sigma.device)
     weight = torch.exp(-0.5 * (place / sigma[:, None]) ** 2)
@@ -66,7 +66,7 @@ def taps(sigma: Float[Tensor, " batch"], kernel: int) -> Float[Tensor, "batch {k
 
 
 def blur_weights(weight: Weights, of: int) -> Float[Tensor, "batch {of} {of}"]:
-    """Give the matrix that convolves a line with the weights and reflects it at its ends.
+    """Return the matrix that convolves a line with the weights and reflects it at its ends.
 
     >>> torch.ones(4) @ blur_weights(taps(torch.tensor([1.0]), 3), 4)[0]
     tensor([1., 1., 1., 1.])
@@ -79,7 +79,7 @@ def blur_weights(weight: Weights, of: int) -> Float[Tensor, "batch {of} {of}"]:
 
 
 def _places(kernel: int, of: int) -> Int64[Tensor, "{kernel} {of}"]:
-    """Give the pixel under each weight, for every pixel of a line: the same for all images."""
+    """Return the pixel under each weight, for every pixel of a line: the same for all images."""
     return reflect(torch.arange(of) + torch.arange(kernel)[:, None] - kernel // 2, of)
 
 

@@ -75,20 +75,20 @@ def _ratios(numbers: Tries, ratio: Range) -> Int64[Tensor, "2 10 batch"]:
 
 
 def _coarse(ratio: Range) -> Tensor:
-    """Give exp(a) and exp(-a) for the upper bits of a number."""
+    """Return exp(a) and exp(-a) for the upper bits of a number."""
     low, high = (math.log(r) for r in ratio)
     a = low + torch.arange(2 ** (24 - FINE)).double() * 2.0 ** (FINE - 24) * (high - low)
     return (torch.stack([a, -a]).exp() * 2.0**BITS).round().long()
 
 
 def _fine(ratio: Range) -> Tensor:
-    """Give exp(b) - 1 and exp(-b) - 1 for the lower bits."""
+    """Return exp(b) - 1 and exp(-b) - 1 for the lower bits."""
     b = torch.arange(2**FINE).double() * 2.0**-24 * math.log(ratio[1] / ratio[0])
     return (torch.stack([b, -b]).expm1() * 2.0**BITS).round().long()
 
 
 @cache
 def _spare(ratio: Range) -> int:
-    """Give how many bits the product of two entries has too many."""
+    """Return how many bits the product of two entries has too many."""
     bits = sum(int(table(ratio).abs().max()).bit_length() for table in (_coarse, _fine))
     return max(0, bits - 62)

@@ -144,7 +144,7 @@ class Normalise:
 
 
 def _ranges(strengths: tuple[float, ...]) -> Float[Tensor, "2 4"]:
-    """Give where the range of each factor begins, and how long it is."""
+    """Return where the range of each factor begins, and how long it is."""
     around = [(max(0.0, 1 - strength), 1 + strength) for strength in strengths[:3]]
     low, high = torch.tensor([*around, (-strengths[3], strengths[3])]).unbind(dim=1)
     return torch.stack([low, high - low])

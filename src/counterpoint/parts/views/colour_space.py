@@ -53,7 +53,7 @@ class ColourSpace:
 
 
 def lab(images: Colours) -> Colours:
-    """Give CIE L*a*b* of sRGB images."""
+    """Return CIE L*a*b* of sRGB images."""
     bright = ((images.clamp(min=0.04045) + 0.055) / 1.055).square()
     linear = torch.where(images > 0.04045, bright * root(bright, 5), images / 12.92)  # ^ 2.4
     xyz = _mixed(linear, RGB_TO_XYZ) / _beside(WHITE, images)
@@ -63,7 +63,7 @@ def lab(images: Colours) -> Colours:
 
 
 def root(values: Float[Tensor, "*shape"], n: Literal[3, 5]) -> Float[Tensor, "*shape"]:
-    """Give the third or fifth root of positive numbers, by Newton's steps.
+    """Return the third or fifth root of positive numbers, by Newton's steps.
 
     Only operations that IEEE 754 rounds exactly: torch's own powers differ in the last bit
     between the body and the end of an array, so that an image would depend on its batch.
@@ -84,12 +84,12 @@ def _power(values: Tensor, n: int) -> Tensor:
 
 
 def ycbcr(images: Colours) -> Colours:
-    """Give YCbCr of BT.601 in studio range."""
+    """Return YCbCr of BT.601 in studio range."""
     return _mixed(images, RGB_TO_YCBCR) + _beside(YCBCR_ZERO, images)
 
 
 def _beside(values: tuple[float, ...], images: Colours) -> Float[Tensor, "3 1 1"]:
-    """Give a number for each channel."""
+    """Return a number for each channel."""
     return constant(values, images.dtype, images.device, shape=(-1, 1, 1))
 
 

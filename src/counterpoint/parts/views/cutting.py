@@ -15,7 +15,7 @@ Chain = tuple[Window, ...]
 
 
 def cut(pictures: Sequence[Picture], chains: Sequence[Chain]) -> Cuts:
-    """Give the cuts of each chain; a picture is decoded once for all of them.
+    """Return the cuts of each chain; a picture is decoded once for all of them.
 
     Where every box will be shrunk, a picture may be decoded at a fraction of its size, never
     smaller than what is needed of it; boxes then move by less than one pixel of the view.
@@ -38,14 +38,14 @@ def cut(pictures: Sequence[Picture], chains: Sequence[Chain]) -> Cuts:
 
 
 def _needed(box: Box, size: tuple[int, int] | None) -> float:
-    """Give the least scale at which a box still has the pixels of its view."""
+    """Return the least scale at which a box still has the pixels of its view."""
     if size is None:
         return 1.0
     return min(1.0, max(size[0] / box.height, size[1] / box.width))
 
 
 def _scaled(box: Box, image: Tensor, picture: Picture) -> Box:
-    """Give the box on a picture that was perhaps decoded smaller than it is."""
+    """Return the box on a picture that was perhaps decoded smaller than it is."""
     tall, wide = image.shape[-2:]
     if (tall, wide) == (picture.height, picture.width):
         return box

@@ -18,7 +18,7 @@ def all_at_once(batch: Tensor) -> bool:
 
 
 def compiled_for(images: Tensor) -> ModuleType | None:
-    """Give the kernels compiled by numba, if it is installed and the images are on the CPU."""
+    """Return the kernels compiled by numba, if it is installed and the images are on the CPU."""
     fit = images.device.type == "cpu" and images.dtype == torch.float32 and images.is_contiguous()
     return _kernels() if fit else None
 

@@ -64,7 +64,7 @@ class RandomResizedCrop:
         return boxes(numbers, sides, scale=self.scale, ratio=self.ratio, otherwise=otherwise)
 
     def _centres(self, height: Lengths, width: Lengths) -> Tensor:
-        """Give torchvision's fall-back: the largest central box within the ratios."""
+        """Return torchvision's fall-back: the largest central box within the ratios."""
         tall = torch.minimum(height, (width / self.ratio[0]).round().long())
         wide = torch.minimum(width, (height * self.ratio[1]).round().long())
         return torch.stack([(height - tall) // 2, (width - wide) // 2, tall, wide], dim=1)
@@ -161,7 +161,7 @@ class Resize:
         return replace(window, size=kept, interpolation=self.interpolation)
 
     def _size(self, height: int, width: int) -> tuple[int, int]:
-        """Give torchvision's size: the long side is rounded down."""
+        """Return torchvision's size: the long side is rounded down."""
         long = int(self.short * max(height, width) / min(height, width))
         return (self.short, long) if height <= width else (long, self.short)
 

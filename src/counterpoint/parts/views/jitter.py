@@ -42,7 +42,7 @@ def jitter_together_(
 def _blends(
     kinds: Kinds, idle: Bool[Tensor, "batch 6"], factors: Float[Tensor, "batch 4"]
 ) -> list[Blend]:
-    r"""Give the matrices of the six blends.
+    r"""Return the matrices of the six blends.
 
     With the factor f, the luma l(x) of a pixel x and the mean m of the image, brightness is
     f x, contrast f x + (1 - f) l(m) and saturation f x + (1 - f) l(x):

@@ -89,7 +89,7 @@ class BuiltPipeline:
 
     @torch.no_grad()
     def unfused(self, images: Images, draw: Draw) -> tuple[View, ...]:
-        """Give the same views by one stage after the other."""
+        """Return the same views by one stage after the other."""
         every = torch.cat([images] * len(self.places))
         with full_fp32(images.device):
             return unfused(self.stages, every, self.drawn(draw)).chunk(len(self.places))
@@ -110,7 +110,7 @@ class BuiltPipeline:
             return every.chunk(len(self.places))
 
     def chains(self, heights: Lengths, widths: Lengths, draw: Draw) -> tuple[Chain, ...]:
-        """Give the windows of every view on pictures of these sizes."""
+        """Return the windows of every view on pictures of these sizes."""
         views = len(self.places)
         every = whole_image(heights.repeat(views), widths.repeat(views))
         windows = self._plan.windows(every, self.drawn(draw))
@@ -140,6 +140,6 @@ class BuiltPipeline:
 
 
 def sizes_of(pictures: Sequence[Picture]) -> tuple[Tensor, Tensor]:
-    """Give the heights and the widths of pictures."""
+    """Return the heights and the widths of pictures."""
     sizes = torch.tensor([(p.height, p.width) for p in pictures], dtype=torch.int64)
     return sizes[:, 0], sizes[:, 1]

@@ -26,7 +26,7 @@ LAB = Normalise((50.0, 6.025, -6.6895), (50.0, 92.208, 101.1675))
 
 
 def simclr_views(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> Pipeline:
-    """Give SimCLR's views (Chen et al. 2020, appendix A; B.9 for CIFAR-10).
+    """Return SimCLR's views (Chen et al. 2020, appendix A; B.9 for CIFAR-10).
 
     `smallest` is the least share of the area that a crop keeps.
     """
@@ -47,7 +47,7 @@ def simclr_views(size: int, *, smallest: float = 0.08, evaluation: int | None = 
 
 
 def moco_views(size: int, *, evaluation: int | None = None) -> Pipeline:
-    """Give MoCo v2's views (Chen et al. 2020b; main_moco.py with --aug-plus).
+    """Return MoCo v2's views (Chen et al. 2020b; main_moco.py with --aug-plus).
 
     On CIFAR-10 the crop and the jitter are kept, and blur is left out as in SimCLR.
     """
@@ -65,7 +65,7 @@ def moco_views(size: int, *, evaluation: int | None = None) -> Pipeline:
 
 
 def byol_views(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> MultiView:
-    """Give BYOL's two recipes (Grill et al. 2020, table 6: T and T').
+    """Return BYOL's two recipes (Grill et al. 2020, table 6: T and T').
 
     On CIFAR-10 as solo-learn's scripts/pretrain/cifar/augmentations/asymmetric.yaml: no blur.
     """
@@ -92,7 +92,7 @@ def byol_views(size: int, *, smallest: float = 0.08, evaluation: int | None = No
 
 
 def amdim_views(size: int, *, shared_flip: bool = True) -> Pipeline:
-    """Give AMDIM's views (Bachman et al. 2019; amdim-public, datasets.py).
+    """Return AMDIM's views (Bachman et al. 2019; amdim-public, datasets.py).
 
     The released code flips an image once for both views; the paper's text, each view by itself.
     """
@@ -105,7 +105,7 @@ def amdim_views(size: int, *, shared_flip: bool = True) -> Pipeline:
 
 
 def cpc_views(size: int, *, overlap: int | None = None) -> Pipeline:
-    """Give CPC's one view: AMDIM's stages, then overlapping patches (section 2.2).
+    """Return CPC's one view: AMDIM's stages, then overlapping patches (section 2.2).
 
     Patches of a quarter of the side that overlap by half: 7 x 7 of them at every size
     (pytorch-lightning-bolts 0.2: 8/4, 16/8 and 32/16 pixels).
@@ -118,7 +118,7 @@ def cpc_views(size: int, *, overlap: int | None = None) -> Pipeline:
 
 
 def yadim_views(size: int, *, overlap: int | None = None) -> Pipeline:
-    """Give YADIM's two views: the union of AMDIM's stages and CPC's (section 3)."""
+    """Return YADIM's two views: the union of AMDIM's stages and CPC's (section 3)."""
     return Pipeline(
         (HorizontalFlip(0.5), *_amdim_stages(size), _quarters(size, overlap)),
         evaluation=_amdim_centre(size),
@@ -131,7 +131,7 @@ def _quarters(size: int, overlap: int | None) -> Patches:
 
 
 def cmc_views(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> ChannelSplit:
-    """Give CMC's two views: lightness and colour of one crop (HobbitLong/CMC, train_CMC.py).
+    """Return CMC's two views: lightness and colour of one crop (HobbitLong/CMC, train_CMC.py).
 
     `smallest` is its --crop_low; 0.08 is that of the README's command for a ResNet-50.
     """
@@ -175,7 +175,7 @@ def _centre(size: int) -> tuple[Stage, ...]:
 
 
 def _amdim_centre(size: int) -> tuple[Stage, ...]:
-    """Give amdim-public's: whole at 32, 70 and 64, 146 and 128."""
+    """Return amdim-public's: whole at 32, 70 and 64, 146 and 128."""
     if size <= 32:
         return (Resize(size, "bicubic"), CentreCrop(size))
     return (Resize(round(size * 70 / 64), "bicubic"), CentreCrop(size))

@@ -21,7 +21,7 @@ SMALL = 64  # pixels a side; matrices are four times as fast at 32 and slower at
 
 
 def resample(images: Pixels, window: Window) -> Seen:
-    """Give what the window shows of every image.
+    """Return what the window shows of every image.
 
     Whole levels may come back as floats: division by 255 and conversion to bytes take both.
     """
@@ -38,7 +38,7 @@ def apply_matrices(
 ) -> Seen:
     """Multiply every channel by the matrix of the columns, then by that of the rows.
 
-    Channels lie beside each other in a row (height, channel, width), so that each product is
+    Channels lie side by side in a row (height, channel, width), so that each product is
     one large one and not one per channel. What comes of bytes stays within 0 and 255 after
     each product, as torchvision has it, and is rounded at the end.
     """
@@ -61,7 +61,7 @@ def line_weights(
     of: int,
     interpolation: Interpolation = "bilinear",
 ) -> Float[Tensor, "batch {of} {into}"]:
-    """Give the matrix that cuts [start, start + length) out of a line of `of` and resizes it.
+    """Return the matrix that cuts [start, start + length) out of a line of `of` and resizes it.
 
     Each column holds the filter around one pixel's centre, as wide as the shrinkage and at
     least as wide as a pixel: torch's antialiased interpolation.
@@ -88,7 +88,7 @@ def line_weights(
 def _taps(
     centre: Tensor, length: Tensor, shrink: Tensor, most: float, interpolation: Interpolation
 ) -> tuple[Tensor, Tensor]:
-    """Give the places and weights under a filter as wide as the shrinkage."""
+    """Return the places and weights under a filter as wide as the shrinkage."""
     reach, kernel = FILTERS[interpolation]
     wide = shrink.clamp(min=1)
     # As many taps as the largest box needs, so that sums never depend on the batch.
@@ -99,7 +99,7 @@ def _taps(
 
 
 def _two_taps(centre: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
-    """Give the same where nothing can shrink: two neighbours, kept inside the box."""
+    """Return the same where nothing can shrink: two neighbours, kept inside the box."""
     centre = centre - 0.5
     left = centre.floor()
     part = centre.sub_(left)
@@ -169,7 +169,7 @@ def _one_by_one(images: Pixels, window: Window) -> Seen:
 
 
 def resample_one(image: Shaped[Tensor, "1 channel height width"], box: Box, window: Window) -> Seen:
-    """Give what one box shows of one image, at the window's size."""
+    """Return what one box shows of one image, at the window's size."""
     part = _cut(image, box)
     if window.size is not None and part.shape[-2:] != window.size:
         part = F.interpolate(part, window.size, mode=window.interpolation, antialias=True)

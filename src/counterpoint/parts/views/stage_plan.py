@@ -60,7 +60,7 @@ class Plan:
     def carry_out(
         self, images: Pixels, windows: Sequence[Window], drawn: Drawn
     ) -> Float[Tensor, "row ..."]:
-        """Give the views of images: the windows, then the stages in place.
+        """Return the views of images: the windows, then the stages in place.
 
         Row r of the windows and numbers is a view of image r modulo their count. The work goes
         chunk by chunk, so that what was just written is still in the caches when it is read;
@@ -83,7 +83,7 @@ class Plan:
 def _chunks(
     images: Pixels, windows: Sequence[Window], drawn: Drawn
 ) -> Iterator[tuple[slice, Pixels, Sequence[Window], Drawn]]:
-    """Give the rows that are worked on together, with their images, windows and numbers."""
+    """Return the rows that are worked on together, with their images, windows and numbers."""
     count = len(drawn[0])
     sides = (*images.shape[-2:], *(side for w in windows for side in w.size or ()))
     most = BUDGET if all_at_once(images) else CHUNK
@@ -136,7 +136,7 @@ def apply(stage: Stage, images: Pixels, numbers: Numbers) -> Seen:
 
 
 def unit(images: Pixels) -> Unit:
-    """Give a copy as floats from 0 to 1."""
+    """Return a copy as floats from 0 to 1."""
     if images.dtype.is_floating_point:
         return images.clone()
     return images.float().div_(255)

@@ -33,7 +33,7 @@ class ViewTransform:
     of: Views | Method
     seed: int = 0
     evaluation: bool = False
-    """Give the view that is embedded and classified, in which there is no chance."""
+    """Return the view that is embedded and classified, in which there is no chance."""
 
     def __call__(
         self, image: Any, *, index: int | Index | None = None, epoch: int = 0
@@ -48,7 +48,7 @@ class ViewTransform:
 
 
 def _batch(image: Any) -> tuple[Images, bool]:
-    """Give a batch of bytes, and whether it is of a single image."""
+    """Return a batch of bytes, and whether it is of a single image."""
     if isinstance(image, Image.Image):
         pixels = np.array(image if image.mode == "RGB" else image.convert("RGB"))
         return torch.from_numpy(pixels).permute(2, 0, 1)[None].contiguous(), True
@@ -70,7 +70,7 @@ def _batch(image: Any) -> tuple[Images, bool]:
 
 
 def _numbers(index: int | Index | None, count: int) -> Index:
-    """Give the numbers of the samples, or draw some that no other call will have."""
+    """Return the numbers of the samples, or draw some that no other call will have."""
     if index is None:
         return torch.randint(FRESH, (count,))
     numbers = torch.as_tensor(index, dtype=torch.int64).reshape(-1)

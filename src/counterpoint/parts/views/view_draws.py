@@ -19,7 +19,7 @@ from counterpoint.framework.philox import LOW, philox
 def uniform_draws(
     draw: Draw, *, views: Sequence[int], counts: Sequence[int], shared: int = 0
 ) -> tuple[Float[Tensor, "row _"], ...]:
-    """Give counts[n] numbers in [0, 1) to stage n, for every view of every sample.
+    """Return counts[n] numbers in [0, 1) for stage n, for every view of every sample.
 
     Rows are the samples of the first view, then those of the second, and so on. The first
     `shared` stages give all views of a sample the same numbers. Numbers are multiples of 2^-24.
@@ -47,7 +47,7 @@ def uniform_draws(
 
 
 def _places(views: Sequence[int], blocks: Sequence[int], shared: int) -> tuple[int, ...]:
-    """Give the places (view, block) in Philox' counter."""
+    """Return the places (view, block) in Philox' counter."""
     return tuple(
         ((view << 24) if stage >= shared else 0) | (stage << 16) | block
         for view in views

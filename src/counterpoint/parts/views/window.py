@@ -44,7 +44,7 @@ class Window:
         return replace(self, top=top, left=left, height=height, width=width, sides=sides)
 
     def one_size(self) -> tuple[int, int] | None:
-        """Give the height and width of the boxes, or None where they differ."""
+        """Return the height and width of the boxes, or None where they differ."""
         if self.sides is not None:
             return self.sides
         sizes = torch.stack([self.height, self.width], dim=1).unique(dim=0).tolist()
@@ -64,7 +64,7 @@ class Window:
         )
 
     def boxes(self) -> list["Box"]:
-        """Give the boxes as plain numbers, image by image."""
+        """Return the boxes as plain numbers, image by image."""
         columns = (self.top, self.left, self.height, self.width, self.mirrored)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return [Box(top, left, height, width, m) for top, left, height, width, m in rows]

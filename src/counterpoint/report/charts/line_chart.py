@@ -127,7 +127,7 @@ def _letters(series: Sequence[Series], x: Scale, y: Scale) -> list[Html]:
 
 
 def _data(series: Sequence[Series], x: Scale, y: Scale, x_words: str, size: Size) -> str:
-    """Give the page's script what it needs to read values off the chart."""
+    """Return what the page's script needs to read values off the chart."""
     named = [{"n": f"{s.letter} {s.name}".strip(), "p": _rounded(s.points)} for s in series]
     ranges = {"x": [x.low, x.high, x.start, x.end], "y": [y.low, y.high, y.start, y.end]}
     content = {"w": x_words, "s": named, "top": size.top, "bottom": size.height - size.bottom}

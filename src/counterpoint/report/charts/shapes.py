@@ -6,7 +6,7 @@ DASHES = (None, "7 3", "2 3", "9 3 2 3", "4 2")
 
 
 def shape_of(place: int) -> int:
-    """Give the shape of a series; with the colours, fifty pairs before one comes back.
+    """Return the shape of a series; with the colours, fifty pairs before one comes back.
 
     >>> len({(place % COLOURS, shape_of(place)) for place in range(50)})
     50

@@ -69,7 +69,7 @@ def _matrix(material: Material, place: int, probe: Probe) -> Html:
         items = el("ol", {}, *(el("li", {}, words) for words in mistakes))
         return captioned(join(["Most frequent mistakes ", badge]), None, items)
     told = f" Most often: {mistakes[0]}." if mistakes else ""
-    note = f"Percent of each true class (rows) by what was predicted (columns).{told}"
+    note = f"Percent of each true class (rows) predicted as each class (columns).{told}"
     table = heatmap(probe.confusion, names, title="Confusion", corner="true \\ predicted")
     return captioned(join(["Confusion ", badge]), note, scrolled("Confusion matrix", table))
 

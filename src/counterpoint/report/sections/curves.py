@@ -12,8 +12,8 @@ from counterpoint.report.words import joined
 from counterpoint.run_files import METRICS
 
 DRIVING = {
-    "lr": ("Learning rate", "As the optimiser had it at the end of each epoch."),
-    "gradient_norm": ("Gradient norm", "Over all weights. Jumps are steps that shook the run."),
+    "lr": ("Learning rate", "At the end of each epoch."),
+    "gradient_norm": ("Gradient norm", "Over all parameters. Jumps mark unstable steps."),
     "momentum": ("Momentum of the twin", "The share of the old weights that a step keeps."),
 }
 
@@ -51,13 +51,13 @@ def _losses(material: Material) -> list[Html]:
     """Draw the loss: on one chart if runs count it alike, on one each if not."""
     runs = [(place, run) for place, run in enumerate(material.runs) if run.loss]
     if len({_counted(run) for _, run in runs}) > 1:
-        note = "Of single steps. Runs count it differently: their numbers do not compare."
+        note = "Of single steps. Runs count it differently: their numbers are not comparable."
         return [_loss(material, [pair], note) for pair in runs]
     return [_loss(material, runs, None)] if runs else []
 
 
 def _counted(run: Findings) -> tuple[object, ...]:
-    """Give what the size of a loss depends on: candidates, similarity, loss and batch."""
+    """Return what the size of a loss depends on: candidates, similarity, loss and batch."""
     rows = dict(run.rows)
     parts = (rows.get(name) for name in ("extraction", "similarity", "loss"))
     return (*parts, run.training.get("batch"))

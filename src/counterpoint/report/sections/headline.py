@@ -1,4 +1,4 @@
-"""The top of the page: what was trained, how good it is, and whether it is well."""
+"""The top of the page: what was trained, how good it is, and its health."""
 
 import re
 
@@ -84,7 +84,7 @@ def _compared(material: Material, found: list[tuple[int, Probe]]) -> Html:
     rest = joined([f"{letter(n)} {percent(probe.test)}" for n, probe in ordered[1:]])
     figures = f"it classifies {percent(best.test)} of the test images correctly, {rest}"
     clear = clear_lead([probe for _, probe in found])
-    said = "" if clear else " The first two intervals overlap: their order may be chance."
+    said = "" if clear else " The first two intervals overlap: their order may be due to chance."
     return el("p", {"class": "lead"}, f"{who}: {figures}.{said}")
 
 

@@ -1,4 +1,4 @@
-"""Whether the representation is well: rank, geometry, contrast, and labels where there are any."""
+"""The health of the representation: rank, geometry, contrast, and labels where there are any."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ MEASURES = (
     Measure("rankme", "RankMe", "Dimensions in use; near 1 is collapse (Garrido et al. 2023)."),
     Measure("lidar", "LiDAR", "Dimensions that tell images apart (Thilak et al. 2024)."),
     Measure(
-        "alpha", "Alpha", "How fast the spectrum falls; near 1 is wanted (Agrawal et al. 2022)."
+        "alpha", "Alpha", "How fast the spectrum decays; near 1 is best (Agrawal et al. 2022)."
     ),
     Measure(
         "top1", "Positive found first", "Share of anchors nearest to their positive.", "chance"
@@ -67,7 +67,7 @@ def _chart(material: Material, one: Measure) -> Html | None:
 
 
 def _level(material: Material, key: str | None) -> float | None:
-    """Give a level that all runs share; None if they do not."""
+    """Return a level that all runs share; None if they do not."""
     found = {run.last.values.get(key) for run in material.runs if run.last} if key else set()
     return found.pop() if len(found) == 1 else None
 

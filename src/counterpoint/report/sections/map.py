@@ -33,7 +33,7 @@ def map_section(material: Material) -> Section | None:
 
 
 def point_kinds(sample: Sample, seen: Seen) -> tuple[Int64[Tensor, " sample"], list[str]]:
-    """Give every image its kind: its label, or its group where labels are none or too many."""
+    """Return the kind of every image: its label, or its group if labels are none or too many."""
     if seen.clusters is not None:
         return seen.clusters, [f"group {n + 1}" for n in range(_count(seen.clusters))]
     assert sample.labels is not None
@@ -113,7 +113,7 @@ def _card() -> Html:
 
 
 def _data(material: Material, sample: Sample) -> dict[str, object]:
-    """Give the script places, names and neighbours; the pictures are on the sheet."""
+    """Return places, names and neighbours for the script; the pictures are on the sheet."""
     labels = sample.labels
     runs = [
         {

@@ -24,7 +24,7 @@ def neighbours_section(material: Material) -> Section:
 
 def _words(material: Material, sample: Sample) -> Html:
     """Say what is compared, and how often labels agree over the whole sample."""
-    said = f"Nearest by cosine among {sample.words}; the first picture of a row is looked up. "
+    said = f"Nearest by cosine among {sample.words}; the first image of each row is the query. "
     if sample.labels is None:
         return el("p", {}, said)
     blind = percent(guessing_share(sample.labels), digits=0)

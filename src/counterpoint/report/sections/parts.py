@@ -47,7 +47,7 @@ def _differences(material: Material) -> Html:
     runs = material.runs
     names, changed = [name for name, _ in runs[0].rows], different_parts(runs)
     equal = [name for name in names if name not in changed]
-    said = f"They differ in {joined(changed)}." if changed else "All five parts are equal."
+    said = f"They differ in {joined(changed)}." if changed else "All five parts are the same."
     heads = [
         el("th", {"scope": "col"}, material.badge(place), run.name)
         for place, run in enumerate(runs)
@@ -73,7 +73,7 @@ def _folded(equal: list[str], run: Findings, names: list[str]) -> Html | None:
         return None
     rows = dict(run.rows)
     shown = [_part(names.index(name) + 1, name, rows[name]) for name in equal]
-    summary = el("summary", {}, f"Equal in all: {joined(equal)}")
+    summary = el("summary", {}, f"The same in all: {joined(equal)}")
     return el("details", {}, summary, el("ol", {"class": "flow"}, *shown))
 
 

@@ -16,7 +16,7 @@ NOTE = (
 
 
 def probes(material: Material) -> Section:
-    """Show every probe of one run in full, or the same probes of several beside each other."""
+    """Show every probe of one run in full, or the same probes of several side by side."""
     title = "Probes"
     measured = [run for run in material.runs if run.evaluation is not None]
     if not measured:
@@ -87,7 +87,7 @@ def _warning(measured: list[Findings]) -> Html | None:
     prints = {run.evaluation.fingerprint for run in measured if run.evaluation}
     if len(prints) < 2:
         return None
-    words = "These runs were evaluated on different images: the figures do not compare."
+    words = "These runs were evaluated on different images: the figures are not comparable."
     return el("p", {"class": "warning"}, el("span", {"aria-hidden": "true"}, "! "), words)
 
 

@@ -54,7 +54,7 @@ def _facts(
     rows = [_row(name, found) for name in changed]
     table = scrolled(title, compare_table("", heads, rows)) if changed else None
     equal = {name: found[0][name] for name in names if name not in changed}
-    summary = el("summary", {}, f"Equal in all: {joined(list(equal))}")
+    summary = el("summary", {}, f"The same in all: {joined(list(equal))}")
     folded = el("details", {}, summary, _list(equal)) if equal else None
     return Section(key, title, join([table, folded]))
 
@@ -121,7 +121,7 @@ def _commands(run: Findings, badge: Html | None) -> Html:
     lines = el("pre", {"tabindex": 0}, code("\n".join(again.commands)))
     missing = None
     if again.missing:
-        words = f"The command does not take {joined(again.missing)}; from Python, Training does."
+        words = f"No option for {joined(again.missing)}: use Training from Python."
         missing = el("p", {"class": "hint"}, words)
     copy = el("button", {"type": "button", "class": "copy", "hidden": ""}, "Copy")
     return el("div", {"class": "commands"}, badge, lines, copy, missing)

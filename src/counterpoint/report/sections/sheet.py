@@ -17,7 +17,7 @@ def views(material: Material) -> Section | None:
     for place, run in enumerate(material.runs):
         groups.setdefault(dict(run.rows).get("views", ""), []).append(place)
     shown = [_group(material, material.sample, places) for places in groups.values()]
-    words = el("p", {}, "Training saw these in place of the images. Frames mark the crops.")
+    words = el("p", {}, "What the encoder sees during training. Frames mark the crops.")
     return Section("views", "Views", join([words, *shown]))
 
 

@@ -1,4 +1,4 @@
-"""A trial that fails is tried again, and is then recorded as failed; the others go on."""
+"""A trial that fails is run again, then recorded as failed; the others continue."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ def attempt(
         tell(Event(trial, "running"))
         try:
             outcome = run()
-        except Exception as error:  # noqa: BLE001 (whatever a trial raises, the others go on)
+        except Exception as error:  # noqa: BLE001 (whatever a trial raises, the others continue)
             if left:
                 tell(Event(trial, "again", error_words(error)))
                 continue
@@ -33,7 +33,7 @@ def attempt(
 
 
 def failed(trial: Trial, store: ResultStore, why: str, tell: Tell) -> Outcome:
-    """Record that a trial failed; a later start tries it again."""
+    """Record that a trial failed; a later start runs it again."""
     outcome = Outcome(trial=trial, fingerprint=trial.fingerprint, state="failed", error=why)
     store.keep(outcome)
     tell(Event(trial, "failed", why, outcome))
@@ -41,7 +41,7 @@ def failed(trial: Trial, store: ResultStore, why: str, tell: Tell) -> Outcome:
 
 
 def error_words(error: BaseException) -> str:
-    """Say an error in words; of a long one its end.
+    """Return an error in words; of a long one, its end.
 
     >>> error_words(ValueError("study: no"))
     'ValueError: study: no'

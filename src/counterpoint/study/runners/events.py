@@ -8,12 +8,12 @@ from counterpoint.study.outcome import Outcome
 from counterpoint.study.trial import Trial
 
 State = Literal["waiting", "running", "again", "done", "failed"]
-"""`again`: it failed, or its process or machine died, and it waits for another attempt."""
+"""`again`: it failed, or its process or machine died; it waits for another attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A trial came into a state; why, where that needs words, and what it found at the end."""
+    """A trial changed state: why, if that needs words, and its outcome at the end."""
 
     trial: Trial
     state: State
@@ -25,4 +25,4 @@ Tell = Callable[[Event], None]
 
 
 def nobody(_event: Event) -> None:
-    """Listen to nothing."""
+    """Ignore events."""

@@ -17,7 +17,7 @@ from counterpoint.study.trial import Trial
 
 ASKED = (signal.SIGINT, signal.SIGTERM)
 STOPPED = {code for number in ASKED for code in (128 + number, -number)}
-"""How a process ends that was asked to stop: it is not tried again."""
+"""Exit codes of a process that was asked to stop: its trial is not run again."""
 
 
 def run_here(
@@ -43,7 +43,7 @@ def run_local(
     retries: int = 2,
     tell: Tell = nobody,
 ) -> Iterator[Outcome]:
-    """Run each trial in a process of its own, `at_once` of them; outcomes come as they are ready.
+    """Run each trial in its own process, `at_once` of them; yield outcomes as they are ready.
 
     What one of them does, to its memory or to the interpreter, the others do not notice. As many
     run at once as have `cpus` cores each. When the caller stops, so do they, with a checkpoint.
@@ -69,7 +69,7 @@ def run_local(
 
 
 def not_done(trials: Sequence[Trial], store: ResultStore, tell: Tell) -> list[Trial]:
-    """Give the trials without an outcome, each once; say of the others what they found."""
+    """Return the trials without an outcome, each once; say of the others what they found."""
     once = {trial.fingerprint: trial for trial in reversed(trials)}
     todo = []
     for trial in reversed(once.values()):

@@ -41,14 +41,13 @@ def run_ray(
     address: str | None = None,
     tell: Tell = nobody,
 ) -> Iterator[Outcome]:
-    """Run trials on a Ray cluster; outcomes come as they are ready.
+    """Run trials on a Ray cluster; outcomes are yielded as they are ready.
 
-    Each task has `cpus` cores, which are its threads, and `gpus`, of which there may be parts. A
-    trial that raises is tried `retries` times more. One whose process or node died is given to
-    another node up to `deaths` times, for machines that may be taken away at any time, and goes on
-    from its checkpoint when the results are on a disk that both see.
-    Only so many tasks are handed over as the cluster has room for, so that a thousand trials cost
-    Ray no more than ten.
+    Each task has `cpus` cores, which are its threads, and `gpus`, which may be a fraction. A trial
+    that raises is run up to `retries` more times. One whose process or node died is moved to
+    another node up to `deaths` times, for machines that may be preempted, and resumes from its
+    checkpoint if the results are on a disk that both see. Tasks are submitted only while the
+    cluster has room for them, so that a thousand trials cost Ray no more than ten.
 
     `address` is that of a cluster; none joins the one around this process, or starts one here.
     """
@@ -149,7 +148,7 @@ def _room(ray: Any, cpus: int, gpus: float) -> int:
 
 
 def _threads(cpus: int) -> dict[str, Any]:
-    """Give a task as many threads as it has cores: sums come out the same wherever it runs."""
+    """Set the threads of a task to its cores: sums are then the same wherever it runs."""
     return {"env_vars": {"OMP_NUM_THREADS": str(cpus), "PYTHONSAFEPATH": "1"}}
 
 

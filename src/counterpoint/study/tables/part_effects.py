@@ -62,7 +62,7 @@ def decided(table: Table, trials: Iterable[Trial]) -> list[Decided]:
 
 
 def _held(trial: Trial) -> Trial:
-    """Give what trials have in common that differ in their parts and seeds only."""
+    """Return what trials have in common that differ in their parts and seeds only."""
     return replace(trial, swaps=(), seed=0, name="", row="")
 
 

@@ -11,7 +11,7 @@ SEEDS_DRAWN = 1_000  # three seeds of two cells have only 100 different draws
 
 
 def paired(one: Float[Tensor, "seed image"], other: Float[Tensor, "seed2 image"]) -> float:
-    r"""Give the two-sided p of two cells, 1 where an image was told right, on the same test images.
+    r"""Return the two-sided p of two cells on the same test images; 1 is a correct image.
 
     Seeds are drawn again, of each cell for itself, and images, the same ones for both; with d the
     difference of the mean accuracies of a draw,
@@ -43,7 +43,7 @@ def paired(one: Float[Tensor, "seed image"], other: Float[Tensor, "seed2 image"]
 
 
 def over_seeds(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Give the two-sided p of two cells by drawing their seeds again; None for fewer than two.
+    """Return the two-sided p of two cells by drawing their seeds again; None for fewer than two.
 
     With three seeds there are only ten different draws of each: a coarse answer.
 
