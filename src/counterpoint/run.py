@@ -18,12 +18,14 @@ from counterpoint.evaluation import Representation, Result, evaluate
 from counterpoint.evaluation.kept import kept_embeddings
 from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.evaluation.placing import on_device
+from counterpoint.evaluation.pooled_encoder import PooledEncoder
 from counterpoint.framework import Method, Model
 from counterpoint.framework.settings import Training, upgraded
 from counterpoint.methods import read_method
 from counterpoint.notebook import html_table
 from counterpoint.parts.encoders import ModuleEncoder, as_encoder
 from counterpoint.parts.encoders.module_encoder import with_module
+from counterpoint.parts.views.transform import ViewTransform
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +60,18 @@ class Run:
     def representation(self) -> Representation:
         """The evaluation view, the encoder and the pooling, together."""
         return Representation(self.model)
+
+    @property
+    def transform(self) -> ViewTransform:
+        """The evaluation view of a PIL image, a tensor of bytes or a batch: what `embed` sees."""
+        return ViewTransform(self.method, evaluation=True)
+
+    def pooled_encoder(self) -> PooledEncoder:
+        """Return the encoder with its pooling, a module that gives one vector per image.
+
+        Its weights are the run's own, not a copy.
+        """
+        return PooledEncoder(self.representation)
 
     def embed(
         self,

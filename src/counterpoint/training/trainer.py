@@ -27,6 +27,7 @@ INSTEAD = {
     "max_steps": "steps=",
     "max_epochs": "epochs=",
     "logger": "loggers=[...]",
+    "enable_checkpointing": "save_seconds=, the time between two checkpoints",
 }
 """Arguments of Lightning's that a run has settings of its own for."""
 
@@ -58,8 +59,8 @@ def trainer_for(
             precision=training.precision,
             accumulate_grad_batches=training.accumulate,
             logger=list(loggers),
-            enable_progress_bar=False,
-            enable_model_summary=False,
+            enable_progress_bar=asked.pop("enable_progress_bar", False),
+            enable_model_summary=asked.pop("enable_model_summary", False),
             enable_checkpointing=False,
             **together,
             **asked,
