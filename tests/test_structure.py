@@ -134,6 +134,20 @@ def thrown_section(material):
 SECTIONS = (thrown_section,)
 '''
 
+LAYOUT = '''
+"""A throw-away layout."""
+import torch
+from counterpoint.data.layouts.layout import Layout
+from counterpoint.data.layouts.arrays import array_file
+from counterpoint.data.splitting import tenths
+
+LAYOUT = Layout(
+    "thrown images (thrown.npy)",
+    lambda folder: (folder / "thrown.npy").is_file(),
+    lambda folder: tenths(array_file(folder / "thrown.npy")),
+)
+'''
+
 ADDITIONS = {  # what: its file and text, and the one line elsewhere, behind a line that is there
     "loss": (
         ("parts/losses/thrown_loss.py", LOSS),
@@ -160,14 +174,21 @@ ADDITIONS = {  # what: its file and text, and the one line elsewhere, behind a l
         ("report/page.py", "ALONE = "),
         'ALONE = (*ALONE, "thrown")',
     ),
+    "layout": (
+        ("data/layouts/thrown.py", LAYOUT),
+        ("data/layouts/detect.py", "LAYOUTS = "),
+        'LAYOUTS = ("thrown", *LAYOUTS)',
+    ),
 }
 
 SHOWN = """
 import sys
 from pathlib import Path
+import numpy as np
 import counterpoint
 from counterpoint.cli import main
 from counterpoint.cli.help import overview
+from counterpoint.data import open_data
 from counterpoint.methods import RECIPES, method_named, read_method
 from counterpoint.parts import PARTS
 from counterpoint.report import write_report
@@ -186,11 +207,13 @@ run.mkdir()
 (run / "run.json").write_text("{}")
 (run / "method.json").write_text(method.to_json())
 assert "1 run thrown" in write_report([run], Path("report.html")).read_text()
+np.save("images/thrown.npy", np.zeros((40, 32, 32, 3), dtype=np.uint8))
+assert len(open_data("images").train) > 30
 """
 
 
 def test_an_addition_is_one_file_and_one_line(tmp_path):
-    """A loss, an encoder, a method, a command and a section, in a copy of the tree."""
+    """A loss, an encoder, a method, a command, a section and a layout, in a copy of the tree."""
     copy = tmp_path / "src" / "counterpoint"
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for (file, text), (elsewhere, behind), line in ADDITIONS.values():

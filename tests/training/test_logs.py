@@ -100,8 +100,8 @@ def test_a_full_disk_is_said_once_and_the_run_goes_on(cifar, tmp_path, capsys, m
     class Full(type(tmp_path)):
         open = full
 
-    for log in ("metrics", "health", "ledger"):
-        module = __import__(f"counterpoint.training.{log}", fromlist=["Log"])
+    for log in ("metrics", "health_watch", "ledger"):
+        module = __import__(f"counterpoint.training.callbacks.{log}", fromlist=["Log"])
         monkeypatch.setattr(module, "Log", lambda file: lines.Log(Full(file)))
     train(cifar.train.images[:48], tmp_path, steps=6)
     said = capsys.readouterr().err

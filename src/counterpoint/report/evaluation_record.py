@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterpoint.evaluation.result import PROBE_WORDS
-from counterpoint.report.tolerant import mapping, number, numbers, read_object, text_or_none
+from counterpoint.report.tolerant import finite, mapping, numbers, read_object, text_or_none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +76,10 @@ def read_evaluation(file: Path) -> Evaluation | None:
         data=text_or_none(data.get("name")),
         fingerprint=text_or_none(data.get("fingerprint")),
         versions={k: str(v) for k, v in mapping(record.get("versions")).items()},
-        seed=number(record.get("seed")),
-        seconds=number(record.get("seconds")),
-        peak_mb=number(record.get("peak_mb")),
-        width=number(record.get("width")),
+        seed=finite(record.get("seed")),
+        seconds=finite(record.get("seconds")),
+        peak_mb=finite(record.get("peak_mb")),
+        width=finite(record.get("width")),
         classes=tuple(map(str, names)) if isinstance(names, list) and names else None,
         probes=probes,
         robustness=_robustness(mapping(record.get("robustness"))),
@@ -92,21 +92,21 @@ def _is_probe(value: object) -> bool:
 
 def _probe(record: dict[str, object]) -> Probe:
     seeds = record.get("seeds")
-    fraction = number(record.get("fraction"))
+    fraction = finite(record.get("fraction"))
     return Probe(
         name=str(record["name"]),
         fraction=1.0 if fraction is None else fraction,
         settings=mapping(record.get("settings")),
-        validation=number(record.get("validation")),
-        test=number(record.get("test")),
-        low=number(record.get("low")),
-        high=number(record.get("high")),
-        spread=number(record.get("spread")),
+        validation=finite(record.get("validation")),
+        test=finite(record.get("test")),
+        low=finite(record.get("low")),
+        high=finite(record.get("high")),
+        spread=finite(record.get("spread")),
         seeds=len(seeds) if isinstance(seeds, list) else 1,
-        calibration_error=number(record.get("calibration_error")),
+        calibration_error=finite(record.get("calibration_error")),
         per_class=numbers(record.get("per_class")) or None,
         confusion=_square(record.get("confusion")),
-        seconds=number(record.get("seconds")),
+        seconds=finite(record.get("seconds")),
     )
 
 
@@ -120,9 +120,9 @@ def _square(value: object) -> tuple[tuple[float, ...], ...] | None:
 
 def _robustness(record: dict[str, object]) -> RobustnessRecord | None:
     curves = {key: numbers(v) for key, v in mapping(record.get("corruptions")).items()}
-    shifts = {key: number(v) for key, v in mapping(record.get("shifts")).items()}
+    shifts = {key: finite(v) for key, v in mapping(record.get("shifts")).items()}
     found = RobustnessRecord(
-        clean=number(record.get("clean")),
+        clean=finite(record.get("clean")),
         corruptions={key: curve for key, curve in curves.items() if curve},
         shifts={key: value for key, value in shifts.items() if value is not None},
     )

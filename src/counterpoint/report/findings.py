@@ -16,7 +16,7 @@ from counterpoint.methods import read_method
 from counterpoint.report.evaluation_record import Evaluation, read_evaluation
 from counterpoint.report.health_record import Epoch, Point, read_health
 from counterpoint.report.method_name import method_name
-from counterpoint.report.tolerant import mapping, number, read_object, text_or_none
+from counterpoint.report.tolerant import finite, mapping, read_object, text_or_none
 from counterpoint.run_files import ENCODER, EVALUATION, HEALTH, METHOD, METRICS, MODEL, RUN
 
 WEIGHTS = (ENCODER, MODEL)
@@ -62,7 +62,7 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
     evaluation = read_evaluation(folder / EVALUATION)
     if not (record or rows or loss or health or evaluation):
         raise FileNotFoundError(f"run: {folder} holds no run.json; pretrain writes one")
-    image = tuple(int(n) for n in record.get("image", ()) if number(n) is not None)
+    image = tuple(int(n) for n in record.get("image", ()) if finite(n) is not None)
     return Findings(
         folder=folder.resolve().name,
         name="method of your own" if method is None else method_name(method),
@@ -72,7 +72,7 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
         data=text_or_none(record.get("data")),
         image=image,
         training=upgraded(mapping(record.get("training"))),
-        steps=number(record.get("steps")),
+        steps=finite(record.get("steps")),
         versions={k: str(v) for k, v in mapping(record.get("versions")).items()},
         other={k: _short(v) for k, v in record.items() if k not in KNOWN},
         loss=loss,
@@ -95,7 +95,7 @@ def read_loss(folder: Path) -> tuple[Point, ...]:
             point = (float(step or "nan"), float(loss or "nan"))
         except ValueError:
             continue
-        if all(number(value) is not None for value in point):
+        if all(finite(value) is not None for value in point):
             points.append(point)
     return tuple(points)
 

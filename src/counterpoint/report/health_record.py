@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterpoint.report.tolerant import mapping, number, numbers, read_objects, text_or_none
+from counterpoint.report.tolerant import finite, mapping, numbers, read_objects, text_or_none
 
 Point = tuple[float, float]
 
@@ -41,13 +41,13 @@ def measure_history(epochs: tuple[Epoch, ...], name: str) -> tuple[Point, ...]:
 
 
 def _epoch(place: int, line: dict[str, object]) -> Epoch:
-    found = {key: number(value) for key, value in line.items() if key != "epoch"}
-    epoch = number(line.get("epoch"))
+    found = {key: finite(value) for key, value in line.items() if key != "epoch"}
+    epoch = finite(line.get("epoch"))
     return Epoch(
         epoch=float(place) if epoch is None else epoch,  # 0 is before training
         values={key: value for key, value in found.items() if value is not None},
-        positive=_histogram(line.get("positive"), number(line.get("limit"))),
-        negative=_histogram(line.get("negative"), number(line.get("limit"))),
+        positive=_histogram(line.get("positive"), finite(line.get("limit"))),
+        negative=_histogram(line.get("negative"), finite(line.get("limit"))),
         verdict=text_or_none(line.get("verdict")),
         why=text_or_none(line.get("why")),
     )

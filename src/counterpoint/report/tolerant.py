@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 
-def number(value: object) -> float | None:
+def finite(value: object) -> float | None:
     """Return a finite number.
 
-    >>> number(3), number("3"), number(float("nan")), number(True)
+    >>> finite(3), finite("3"), finite(float("nan")), finite(True)
     (3.0, None, None, None)
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -35,7 +35,7 @@ def numbers(value: object) -> tuple[float, ...] | None:
     """
     if not isinstance(value, list):
         return None
-    found = [number(item) for item in value]
+    found = [finite(item) for item in value]
     return tuple(math.nan if item is None else item for item in found)
 
 

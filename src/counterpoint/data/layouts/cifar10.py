@@ -8,6 +8,7 @@ import torch
 from counterpoint.data.array_source import ArraySource
 from counterpoint.data.decoding import decoded, in_memory
 from counterpoint.data.layouts.binary import checked_labels, class_names, records
+from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.layouts.parquet import parquet_files, parquet_rows
 from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import arranged
@@ -79,3 +80,11 @@ def _files(folder: Path, split: str) -> tuple[Path, ...]:
 def _named(splits: Splits) -> Splits:
     """Name the test as it always was: results are compared by it."""
     return replace(splits, test=splits.test.named("cifar10"))
+
+
+LAYOUT = Layout(
+    f"CIFAR-10's binary files ({BATCHES[0]})",
+    lambda place: (place / BATCHES[0]).is_file(),
+    cifar10,
+    "cifar-10-batches-bin",
+)

@@ -7,6 +7,7 @@ import torch
 
 from counterpoint.data.encoded_source import EncodedSource
 from counterpoint.data.layouts.image_folder import image_files
+from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.source import all_labels
 from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import arranged
@@ -52,3 +53,6 @@ def _beside(place: Path, names: tuple[str, ...], train: EncodedSource) -> Encode
         )
     labels = torch.tensor([number[name] for name in found.classes])[all_labels(found)]
     return replace(found, labels=labels, classes=train.classes)
+
+
+LAYOUT = Layout("split folders (train and val)", has_split_folders, imagenet)

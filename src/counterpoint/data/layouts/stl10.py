@@ -8,6 +8,7 @@ from torch import Tensor
 
 from counterpoint.data.array_source import ArraySource
 from counterpoint.data.layouts.binary import checked_labels, class_names, records
+from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import hold_out
 
@@ -65,3 +66,11 @@ def _images(file: Path, count: int) -> UInt8[Tensor, "{count} 3 96 96"]:
     """Map images; a file holds each channel column by column, so rows and columns change."""
     found = records(file, count=count, length=3 * SIDE * SIDE)
     return found.view(count, 3, SIDE, SIDE).transpose(2, 3)
+
+
+LAYOUT = Layout(
+    f"STL-10's binary files ({UNLABELLED})",
+    lambda place: (place / UNLABELLED).is_file() or (place / "train_X.bin").is_file(),
+    stl10,
+    "stl10_binary",
+)
