@@ -57,7 +57,7 @@ def test_swap_changes_one_part_and_leaves_the_method():
 
 
 def test_swap_knows_only_five_parts():
-    with pytest.raises(PartError, match="optimiser: got a sixth part"):
+    with pytest.raises(PartError, match="optimiser: got an unknown name"):
         simclr().swap(optimiser=Triplet())
 
 

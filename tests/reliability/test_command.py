@@ -49,7 +49,7 @@ def test_a_finished_run_is_not_trained_again(data, finished):
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
-        (["--steps", "3"], "already holds a run, at step-00000003; --resume auto goes on"),
+        (["--steps", "3"], "already holds a run, at step-00000003; --resume auto continues"),
         (["--steps", "9", "--resume", "auto"], "steps was 3 and is 9"),
         (["--steps", "3", "--seed", "5", "--resume", "auto"], "training.seed was 0 and is 5"),
     ],
@@ -81,4 +81,4 @@ def test_the_same_command_under_torchrun_and_a_signal_to_all_of_it(data, tmp_pat
     assert process.returncode != 0
     kept = Checkpoints(tmp_path / "run" / "checkpoints").newest()
     assert kept is not None, "".join(said)
-    assert "--resume auto goes on" in "".join(said)
+    assert "--resume auto" in "".join(said)

@@ -24,7 +24,7 @@ def falls_back(place, capsys, *, reason):
     assert found is not None, said
     assert found.name == "step-00000118", said
     assert said.startswith("checkpoint: step-00000120 is damaged ("), said
-    assert said.endswith("); going on from step-00000118\n"), said
+    assert said.endswith("); continuing from step-00000118\n"), said
     assert said.count("\n") == 1, said
     assert reason in said
     with pytest.raises(CheckpointError, match="cannot be used"):

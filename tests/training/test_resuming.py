@@ -59,7 +59,7 @@ def test_a_checkpoint_is_hashed_once_and_its_identity_costs_nothing(folder, hash
     found = SafeCheckpointIO().load_checkpoint(start)
     assert float(found["weights"][0]) == 2.0
     assert 4 * LARGE <= hashes[0] < 4 * LARGE + 20_000
-    assert "going on from step-00000002" in capsys.readouterr().err
+    assert "continuing from step-00000002" in capsys.readouterr().err
 
 
 def test_one_whose_weights_are_damaged_is_passed_over_when_they_are_read(folder, capsys):
@@ -71,7 +71,7 @@ def test_one_whose_weights_are_damaged_is_passed_over_when_they_are_read(folder,
     assert float(found["weights"][0]) == 1.0
     said = capsys.readouterr().err
     assert "step-00000002 is damaged (state.safetensors: sha256 differs)" in said
-    assert "going on from step-00000001" in said
+    assert "continuing from step-00000001" in said
 
 
 def test_when_none_is_whole_it_says_what_to_do(folder):
@@ -79,7 +79,7 @@ def test_when_none_is_whole_it_says_what_to_do(folder):
         weights = folder / CHECKPOINTS / f"step-0000000{step}" / "state.safetensors"
         weights.write_bytes(weights.read_bytes()[:-4] + b"\1\2\3\4")
     start = start_from(folder, "auto", IDENTITY)
-    with pytest.raises(CheckpointError, match=r"none in .* is whole; give another --out"):
+    with pytest.raises(CheckpointError, match=r"none in .* is intact; give another --out"):
         SafeCheckpointIO().load_checkpoint(start)
 
 

@@ -149,7 +149,7 @@ def read_metadata(file: Path) -> Any:
         return parquet.read_metadata(file)
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(
-            f"data: {file} is no Parquet file that can be read: {error}; get it again"
+            f"data: {file} is not a readable Parquet file: {error}; download it again"
         ) from error
 
 

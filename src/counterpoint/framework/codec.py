@@ -105,7 +105,7 @@ def from_text(text: str) -> Json:
     >>> from_text('{"tau": NaN}')
     Traceback (most recent call last):
         ...
-    ValueError: got NaN, which is no JSON
+    ValueError: got NaN, which is not valid JSON
     """
     try:
         data: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
@@ -122,7 +122,7 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"got {name}, which is no JSON")
+    raise ValueError(f"got {name}, which is not valid JSON")
 
 
 def _number(value: object, hint: object) -> object:

@@ -46,7 +46,10 @@ class Method:
         """Give the same method with some parts replaced."""
         if unknown := parts.keys() - {place.name for place in fields(self)}:
             raise PartError(
-                min(unknown), got="a sixth part", needs="one of the five", do=f"this is\n{self}"
+                min(unknown),
+                got="an unknown name",
+                needs=f"one of {', '.join(FIVE)}",
+                do=f"this is\n{self}",
             )
         return replace(self, **parts)
 

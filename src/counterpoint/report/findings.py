@@ -61,7 +61,7 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
     loss, health = read_loss(folder), read_health(folder / HEALTH)
     evaluation = read_evaluation(folder / EVALUATION)
     if not (record or rows or loss or health or evaluation):
-        raise FileNotFoundError(f"run: {folder} holds no run.json; pretrain writes one")
+        raise FileNotFoundError(f"run: {folder} has no run.json; counterpoint pretrain writes one")
     image = tuple(int(n) for n in record.get("image", ()) if finite(n) is not None)
     return Findings(
         folder=folder.resolve().name,

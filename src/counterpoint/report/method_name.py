@@ -8,11 +8,11 @@ from counterpoint.report.words import joined
 def method_name(method: Method) -> str:
     """Name a method.
 
-    >>> from counterpoint.methods import named
+    >>> from counterpoint.methods import method_named
     >>> from counterpoint import Triplet
-    >>> method_name(named("moco", size=32))
+    >>> method_name(method_named("moco", size=32))
     'moco'
-    >>> method_name(named("simclr-small", size=32).swap(loss=Triplet()))
+    >>> method_name(method_named("simclr-small", size=32).swap(loss=Triplet()))
     'simclr-small with another loss'
     """
     name, different = nearest_recipe(method)

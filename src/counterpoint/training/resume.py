@@ -28,8 +28,8 @@ def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | No
         found = max((folder / CHECKPOINTS).glob("step-*"), default=None)
         if found is not None:
             raise ValueError(
-                f"resume: {folder} already holds a run, at {found.name}; --resume auto goes on "
-                "with it, another --out begins a new one"
+                f"resume: {folder} already holds a run, at {found.name}; --resume auto "
+                "continues it, another --out starts a new one"
             )
         return None
     if resume != "auto" and not Path(resume).is_dir():
@@ -53,8 +53,8 @@ def _say_versions(path: Path, was: str | None) -> None:
     now = str(torch.__version__)
     if was is not None and was != now and os.environ.get("LOCAL_RANK", "0") == "0":
         sys.stderr.write(
-            f"resume  {path.name} was written with torch {was}, this is {now}: it goes on, but "
-            "not to the bit\n"
+            f"resume  {path.name} was written with torch {was}, this is {now}: it resumes, but "
+            "not bit for bit\n"
         )
 
 
@@ -77,7 +77,7 @@ def _same(path: Path, was: dict[str, Any], now: dict[str, Any]) -> None:
         )
     if any("an earlier version" in said for said in differ):
         do = "End it with the version that began it, or begin a new run with another --out"
-    raise ValueError(f"resume: {path.name} is of another run: {'; '.join(differ)}. {do}")
+    raise ValueError(f"resume: {path.name} belongs to a different run: {'; '.join(differ)}. {do}")
 
 
 def _said(key: str, was: Any, now: Any) -> str:

@@ -38,7 +38,7 @@ def _loaded(file: Path) -> Arrays:
         with found:
             return {name: found[name] for name in found.files}
     except (ValueError, EOFError, OSError, BadZipFile) as error:
-        raise ValueError(f"data: {file} is no array that can be read: {error}") from error
+        raise ValueError(f"data: {file} is not a readable array: {error}") from error
 
 
 def array_images(array: np.ndarray, where: str) -> UInt8[Tensor, "sample 3 height width"]:

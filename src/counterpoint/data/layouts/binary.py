@@ -20,7 +20,7 @@ def records(file: Path, *, count: int, length: int) -> UInt8[Tensor, "{count} {l
     if found != needed:
         raise ValueError(
             f"data: {file} has {found:,} bytes, needs {needed:,}: {count:,} records of "
-            f"{length:,}; it was cut short or is another file, get it again"
+            f"{length:,}; it was cut short or is another file, download it again"
         )
     mapped = np.memmap(file, np.uint8, mode="c", shape=(count, length))
     return torch.from_numpy(mapped)
@@ -33,7 +33,7 @@ def checked_labels(labels: UInt8[Tensor, " sample"], *, first: int, file: Path) 
         low, high = int(found.min()) + first, int(found.max()) + first
         raise ValueError(
             f"data: the labels of {file} are {low} to {high}, needs {first} to {first + 9}; "
-            "it is another file, get it again"
+            "it is another file, download it again"
         )
     return found
 

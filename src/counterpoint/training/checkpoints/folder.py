@@ -97,7 +97,7 @@ class Checkpoints:
                 break
             except CheckpointError as error:
                 skipped.append((path.name, str(error)))  # the error holds on to what was read
-        then = f"going on from {found.name}" if found else "there is no other that is whole"
+        then = f"continuing from {found.name}" if found else "no other checkpoint is intact"
         for name, why in skipped:
             sys.stderr.write(f"checkpoint: {name} is damaged ({why}); {then}\n")
         return found, state

@@ -54,11 +54,11 @@ class SafeCheckpointIO(CheckpointIO):
         step = self.told(NONE if found is None else int(step_of(found.name) or 0))
         if step == NONE:
             raise CheckpointError(
-                f"checkpoint: none in {checkpoints.folder} is whole; give another --out to begin "
+                f"checkpoint: none in {checkpoints.folder} is intact; give another --out to begin "
                 "a new run"
             )
         if first:
-            sys.stderr.write(f"resume  going on from {step_name(step)}\n")
+            sys.stderr.write(f"resume  continuing from {step_name(step)}\n")
             return state
         return checkpoints.load(checkpoints.folder / step_name(step))
 

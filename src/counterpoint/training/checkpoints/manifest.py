@@ -45,7 +45,7 @@ class Manifest:
         try:
             record = from_text(text.decode())
         except ValueError as error:
-            raise CheckpointError(f"{MANIFEST}: is no JSON ({error})") from error
+            raise CheckpointError(f"{MANIFEST}: is not valid JSON ({error})") from error
         match record:
             case {
                 "format": 1,

@@ -112,7 +112,7 @@ def entries(header: bytes, *, size: int) -> tuple[Entry, ...]:
     try:
         table = from_text(header.decode())
     except ValueError as error:
-        raise CheckpointError(f"state.safetensors: the header is no JSON ({error})") from error
+        raise CheckpointError(f"state.safetensors: header is not valid JSON ({error})") from error
     if not isinstance(table, dict):
         raise CheckpointError("state.safetensors: the header is not a table of tensors")
     found = [_entry(name, record) for name, record in table.items()]

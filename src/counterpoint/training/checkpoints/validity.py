@@ -106,7 +106,7 @@ def _plain(folder: int, stored: Stored) -> Json:
     try:
         return from_text(text.decode())
     except ValueError as error:
-        raise CheckpointError(f"{PLAIN}: is no JSON ({error})") from error
+        raise CheckpointError(f"{PLAIN}: is not valid JSON ({error})") from error
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def _locked(descriptor: int, folder: Path) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise CheckpointError(
-            f"checkpoint: another process writes to {folder} now; give each run its own folder"
+            f"checkpoint: another process is writing to {folder}; give each run its own folder"
         ) from error
     except OSError:  # as on Lustre, unless it was mounted with flock
         return False

@@ -27,11 +27,11 @@ def lost_worker(error: BaseException) -> LostWorkerError | None:
         pid, signal = killed.groups()
         return LostWorkerError(
             f"data: the worker process {pid} was killed ({signal.strip()}), {MEMORY} take less; "
-            "--resume auto goes on"
+            "rerun with --resume auto to continue"
         )
     ended = re.search(r"DataLoader worker \(pid\(?s?\)? ([\d, ]+)\) exited unexpectedly", said)
     if ended:
         return LostWorkerError(
-            f"data: the worker process {ended[1]} has ended; --resume auto goes on"
+            f"data: the worker process {ended[1]} has ended; rerun with --resume auto to continue"
         )
     return None

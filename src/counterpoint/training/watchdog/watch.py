@@ -18,7 +18,7 @@ from counterpoint.training.watchdog.status_store import BROKEN, StatusStore, ope
 LOST = "lost"  # the name under which rank 0 writes its verdict
 SOON = 0.5  # seconds that the others get to read it
 MOST = 1.0  # seconds between two looks that count: a process that was stopped did not wait
-THEN = "--resume auto goes on"
+THEN = "rerun with --resume auto to continue"
 
 
 class Watch:
