@@ -16,7 +16,7 @@ GROUPS = 5  # groups of duplicates that are listed
 def tables(
     seen: Examination, versions: Sequence[Version], suggestion: Suggestion | None
 ) -> Iterator[Table]:
-    """Give one table a question, readable at 80 columns."""
+    """Return one table per question, readable at 80 columns."""
     yield _there(seen)
     yield _broken(seen)
     yield _twice(seen)
@@ -33,7 +33,7 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _there(seen: Examination) -> Table:
-    table = _table("what is there", "", *(f"{level} %" for level in LEVELS))
+    table = _table("images", "", *(f"{level} %" for level in LEVELS))
     for name, levels in seen.sizes().items():
         table.add_row(name, *(f"{level:,}" for level in levels))
     for name, counts in (("format", seen.formats()), ("colour", seen.colours())):
@@ -45,7 +45,7 @@ def _there(seen: Examination) -> Table:
 
 def _broken(seen: Examination) -> Table:
     broken, shut = seen.broken, seen.shut
-    table = _table(f"what cannot be read: {len(broken):,} of {len(seen.images):,}")
+    table = _table(f"unreadable: {len(broken):,} of {len(seen.images):,}")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     kinds = sorted({kind for _, kind in broken})
@@ -58,15 +58,15 @@ def _broken(seen: Examination) -> Table:
     for name in shut:
         table.add_row("no permission", f"the folder {escape(name)}")
     if not broken and not shut:
-        table.add_row("", "nothing")
+        table.add_row("", "none")
     return table
 
 
 def _twice(seen: Examination) -> Table:
-    table = _table("what is there twice")
+    table = _table("duplicates")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for words, groups in (("equal", seen.copies), ("look alike", seen.alike)):
+    for words, groups in (("identical", seen.copies), ("look alike", seen.alike)):
         images = sum(len(group) for group in groups)
         across = seen.across(groups)
         more = f", {across:,} in more than one split" if across else ""
@@ -89,7 +89,7 @@ def _versions(versions: Sequence[Version]) -> Table:
 
 
 def _suggestion(suggestion: Suggestion) -> Table:
-    table = _table("to start with on this machine")
+    table = _table("suggested for this machine")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in suggestion.rows().items():
