@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -56,6 +57,17 @@ def test_type_ignores_are_few_and_have_a_reason():
     ]
     assert len(found) <= MAX_IGNORES, found
     assert [line for line in found if not re.search(r"type: ignore\[[a-z-]+\]  # \w+", line)] == []
+
+
+def test_every_extra_has_code_behind_it_and_is_in_a_document():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    code = "\n".join(file.read_text() for file in FILES)
+    pages = "\n".join(page.read_text() for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")])
+    for extra, packages in project["optional-dependencies"].items():
+        assert re.search(rf"(counterpoint|\.)\[{extra}\]", pages), extra
+        for package in packages:
+            module = re.match(r"\w+", package)[0]
+            assert re.search(rf"import {module}\b|\"{module}\"", code), package
 
 
 LOSS = '''

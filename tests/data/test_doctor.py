@@ -208,7 +208,7 @@ def test_the_command(sick, tmp_path, capsys, monkeypatch):
     main(["doctor", str(sick), "--json", str(tmp_path / "found.json")])
     said = capsys.readouterr().out
     assert max(len(line) for line in said.splitlines() if "counterpoint" not in line) <= 80
-    assert "what cannot be read: 27 of 151" in said
+    assert "unreadable: 27 of 151" in said
     assert "and 7 more" in said
     assert "[red]copy.jpg" in said
     found = json.loads((tmp_path / "found.json").read_text())
