@@ -47,14 +47,14 @@ class LastToFirst:
     def build(self, maps):
         return self
 
-    def __call__(self, encoded, index, world):
+    def __call__(self, encoded, samples, world):
         anchors, positives = encoded.online[0][-1], encoded.online[1][0]
         return (
             Comparison(
                 anchors=anchors.mean(dim=(2, 3)),
                 candidates=positives.mean(dim=(2, 3)),
-                anchor_identity=index,
-                candidate_identity=index,
+                anchor_identity=samples.index,
+                candidate_identity=samples.index,
             ),
         )
 

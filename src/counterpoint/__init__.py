@@ -46,7 +46,15 @@ if TYPE_CHECKING:
         Timm,
         as_encoder,
     )
-    from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Pooled, Queue
+    from counterpoint.parts.extraction import (
+        Bank,
+        ByLabel,
+        Compare,
+        Context,
+        Keys,
+        Pooled,
+        Queue,
+    )
     from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
     from counterpoint.parts.similarity import (
         Bilinear,
@@ -102,7 +110,15 @@ _HOMES = {
         "Timm",
         "as_encoder",
     ),
-    "counterpoint.parts.extraction": ("Bank", "Compare", "Context", "Keys", "Pooled", "Queue"),
+    "counterpoint.parts.extraction": (
+        "Bank",
+        "ByLabel",
+        "Compare",
+        "Context",
+        "Keys",
+        "Pooled",
+        "Queue",
+    ),
     "counterpoint.parts.losses": ("NCE", "Penalised", "Regression", "Triplet"),
     "counterpoint.parts.similarity": (
         "Bilinear",
@@ -128,6 +144,7 @@ __all__ = [
     "ArraySource",
     "Bank",
     "Bilinear",
+    "ByLabel",
     "CPCResNet",
     "ChannelSplit",
     "Compare",

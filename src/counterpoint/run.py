@@ -20,6 +20,7 @@ from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.evaluation.placing import on_device
 from counterpoint.evaluation.pooled_encoder import PooledEncoder
 from counterpoint.framework import Method, Model
+from counterpoint.framework.optional import backbone_of, made_by
 from counterpoint.framework.settings import Training, upgraded
 from counterpoint.methods import read_method
 from counterpoint.notebook import html_table
@@ -180,8 +181,8 @@ def save(run: Run, *, source: str, steps: int) -> None:
     """Write weights as safetensors and everything else as JSON."""
     write_tensors(run.folder / "model.safetensors", run.model.state_dict())
     # The backbone alone: its keys are torchvision's or timm's, without a wrapper's prefix.
-    backbone = getattr(run.encoder, "backbone", run.encoder).state_dict()
-    loads_into = getattr(run.encoder, "made_by", None)
+    backbone = backbone_of(run.encoder).state_dict()
+    loads_into = made_by(run.encoder)
     write_tensors(
         run.folder / "encoder.safetensors",
         backbone,

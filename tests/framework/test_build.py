@@ -52,9 +52,9 @@ class TwoWidths:
     def build(self, maps):
         return self
 
-    def __call__(self, encoded, index, world):
-        (one,) = Pooled(map=0)(encoded, index, world)
-        (two,) = Pooled(map=1)(encoded, index, world)
+    def __call__(self, encoded, samples, world):
+        (one,) = Pooled(map=0)(encoded, samples, world)
+        (two,) = Pooled(map=1)(encoded, samples, world)
         return one, two
 
 

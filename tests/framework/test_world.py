@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from counterpoint.framework import ALONE, Gathered, PartError, Terms
+from counterpoint.framework import ALONE, Gathered, PartError, Samples, Terms
 from counterpoint.parts.encoders import MomentumEncoder
 from counterpoint.parts.extraction import Compare
 from counterpoint.parts.similarity import Cosine, Dot
@@ -36,7 +36,7 @@ def scores_of(extraction=None, encoder=None, world=ALONE):
     model = method.build(image=(3, 8, 8)).double()
     views, index = tiny_batch(5)
     encoded = model.encode(views)
-    comparison = model.extraction(encoded, index, world)[0]
+    comparison = model.extraction(encoded, Samples(index), world)[0]
     return encoded, model.similarity(comparison, world)
 
 

@@ -42,3 +42,20 @@ def _standardised(rows, eps):
         for b in range(count):
             result[b][j] = (rows[b][j] - mean) / math.sqrt(spread + eps)
     return result
+
+
+def supervised(vectors, labels, tau):
+    """Khosla et al. 2020, equation 2, as a mean over anchors that have a positive."""
+    units = []
+    for vector in vectors:
+        length = math.sqrt(sum(x * x for x in vector))
+        units.append([x / length for x in vector])
+    terms = []
+    for i, anchor in enumerate(units):
+        scores = [sum(a * b for a, b in zip(anchor, c, strict=True)) / tau for c in units]
+        others = [j for j in range(len(units)) if j != i]
+        below = math.log(sum(math.exp(scores[j]) for j in others))
+        positives = [j for j in others if labels[j] == labels[i]]
+        if positives:
+            terms.append(sum(below - scores[j] for j in positives) / len(positives))
+    return sum(terms) / len(terms)

@@ -8,9 +8,9 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from counterpoint.framework import Gathered
+from counterpoint.framework import Gathered, Samples
 from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, QueryKeyEncoder
-from counterpoint.parts.extraction import Bank, Compare, Context, Keys, Queue
+from counterpoint.parts.extraction import Bank, ByLabel, Compare, Context, Keys, Queue
 from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.parts.similarity import (
@@ -22,7 +22,7 @@ from counterpoint.parts.similarity import (
     ScaledDot,
 )
 from counterpoint.training.distributed import Ranks
-from newer import BarlowTwins, VICReg
+from newer import DINO, BarlowTwins, OthersOfTwin, VICReg
 from toy import LastToFirst, TinyEncoder, tiny_batch, tiny_method
 
 NORMED = NarrowResNet(widths=(4, 6), blocks=(1, 1), stride=1)
@@ -65,6 +65,14 @@ METHODS = {
         similarity=Cosine(tau=0.07),
     ),
     "yadim": tiny_method(extraction=Compare.parse("(-1:-1)"), similarity=Dot()),
+    # Labels are identities; a twin that encodes the first view only, and a centre over all ranks.
+    "supervised": tiny_method(extraction=ByLabel(), loss=NCE(denominator="all")),
+    "dino": tiny_method(
+        encoder=MomentumEncoder(of=TinyEncoder(), targets=1),
+        extraction=OthersOfTwin(),
+        similarity=Dot(),
+        loss=DINO(),
+    ),
     # Not a sum over anchors: the loss asks the world.
     "barlow twins": tiny_method(similarity=Dot(), loss=BarlowTwins()),
     "vicreg": tiny_method(similarity=Dot(), loss=VICReg()),
@@ -108,15 +116,16 @@ def whole(method, count):
     """Loss and gradients of one process with all images."""
     model = model_of(method)
     with torch.no_grad():
-        model(*tiny_batch(count, seed=1))  # what a queue or a bank remembers
-    loss = model(*tiny_batch(count))
+        model(*labelled(*tiny_batch(count, seed=1)))  # what a queue or a bank remembers
+    loss = model(*labelled(*tiny_batch(count)))
     loss.backward()
     return loss.detach(), gradients(model), memory(model)
 
 
 def of_step(world, count):
     """The world of a training step: each rank knows who the others' samples are."""
-    return replace(world, batch=count, samples=tiny_batch(count)[1])
+    index = tiny_batch(count)[1]
+    return replace(world, batch=count, samples=index, labels=index % 4)
 
 
 def share(method, count, world, rank, *, ddp):
@@ -146,7 +155,12 @@ def own(count, world, rank, seed=0):
     """A rank's share; tensor_split gives the first ranks one image more: the uneven last batch."""
     views, index = tiny_batch(count, seed=seed)
     mine = tuple(view.tensor_split(world.size)[rank] for view in views)
-    return mine, index.tensor_split(world.size)[rank]
+    return labelled(mine, index.tensor_split(world.size)[rank])
+
+
+def labelled(views, index):
+    """The same views, and samples of four labels."""
+    return views, Samples(index, labels=index % 4)
 
 
 def gradients(model):

@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from counterpoint.checking.ranks import batch, gradient_difference
 from counterpoint.evaluation.placing import best_device, device_of
-from counterpoint.framework import Method, Model, contrast, twins
+from counterpoint.framework import Method, Model, contrast
 from counterpoint.training.memory import activation_numbers
+from counterpoint.training.step import update
 
 EXACT = 1e-9  # of the largest gradient, in float64
 CLOSE = 0.02  # of the loss: bf16 has three digits
@@ -70,9 +71,9 @@ def _cost(model: Model, image: tuple[int, ...], count: int) -> CheckResult:
     device = device_of(model)
     for step in (0, 1):
         marks = [_now(device)]
-        views, index = batch(model, image, count, step)
+        views, samples = batch(model, image, count, step)
         marks.append(_now(device))
-        loss = contrast(model, views, index)
+        loss = contrast(model, views, samples)
         marks.append(_now(device))
         loss.backward()
         marks.append(_now(device))
@@ -94,8 +95,8 @@ def _reached(model: Model, image: tuple[int, ...], count: int) -> CheckResult:
     """See whether a step moves every weight that is to be trained."""
     model.zero_grad()
     for step in (0, 1):  # a queue is empty in the first
-        views, index = batch(model, image, count, step)
-        contrast(model, views, index).backward()
+        views, samples = batch(model, image, count, step)
+        contrast(model, views, samples).backward()
     trained = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
     missing = [name for name, p in trained if p.grad is None]
     found = f"{len(trained) - len(missing)} of {len(trained)} weights have a gradient"
@@ -112,9 +113,9 @@ def _precision(
     for half in (False, True):
         model = _built(method, image, device)
         for step in (0, 1):
-            views, index = batch(model, image, count, step)
+            views, samples = batch(model, image, count, step)
             with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=half):
-                loss = contrast(model, views, index)
+                loss = contrast(model, views, samples)
         losses.append(float(loss))
     apart = abs(losses[0] - losses[1]) / max(abs(losses[0]), 1e-12)
     return CheckResult("fp32 and bf16", f"losses differ by {apart:.2%}", apart < CLOSE)
@@ -130,16 +131,12 @@ def _overfits(
         contrast(model, others, who)
     if isinstance(model.extraction, nn.Module):
         model.extraction.eval()
-    views, index = batch(model, image, count, 0)
+    views, samples = batch(model, image, count, 0)
     chosen = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=1e-3)
     losses: list[float] = []
     for _ in range(STEPS):
-        loss: Tensor = contrast(model, views, index)
-        chosen.zero_grad()
-        loss.backward()
-        chosen.step()
-        for twin in twins(model):
-            twin.step()
+        loss: Tensor = contrast(model, views, samples)
+        update(model, loss, chosen)
         losses.append(float(loss.detach()))
     first, last = losses[0], min(losses[-5:])
     found = f"the loss of one batch goes from {first:.3g} to {last:.3g} in {STEPS} steps"

@@ -13,7 +13,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from counterpoint.evaluation.placing import device_of
-from counterpoint.framework import ALONE, Draw, Method, Model, World, contrast
+from counterpoint.framework import ALONE, Draw, Method, Model, Samples, World, contrast
+from counterpoint.framework.samples import blank_samples
 from counterpoint.methods import read_method
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.parts.own import own_parts
@@ -68,16 +69,22 @@ def _gradients(task: Task, world: World) -> Gradients:
     share_statistics(model, world)
     for step in (0, 1):
         model.zero_grad()
-        views, index = batch(model, task.image, task.count, step)
+        views, samples = batch(model, task.image, task.count, step)
         mine = tuple(view.double().tensor_split(world.size)[world.rank] for view in views)
-        contrast(model, mine, index.tensor_split(world.size)[world.rank], world).backward()
+        contrast(model, mine, _share(samples, world), world).backward()
     named = model.named_parameters()
     return {name: p.grad.detach() for name, p in named if p.grad is not None}
 
 
+def _share(samples: Samples, world: World) -> Samples:
+    """Return the samples of one rank, as `tensor_split` shares them out."""
+    index, labels = samples.index.tensor_split(world.size)[world.rank], samples.labels
+    return Samples(index, None if labels is None else labels.tensor_split(world.size)[world.rank])
+
+
 def batch(
     model: Model, image: tuple[int, ...], count: int, step: int
-) -> tuple[tuple[Tensor, ...], Tensor]:
+) -> tuple[tuple[Tensor, ...], Samples]:
     """Make views of smooth noise, each image in its own colour, the same in every process."""
     generator = torch.Generator().manual_seed(step)
     coarse = (image[0], -(-image[1] // 4), -(-image[2] // 4))
@@ -87,4 +94,6 @@ def batch(
     smooth = 0.5 * smooth + 0.5 * colour
     device = device_of(model)
     images, index = smooth.to(device, torch.uint8), torch.arange(count, device=device)
-    return model.views(images, Draw(0, step, index)), index
+    return model.views(images, Draw(0, step, index)), blank_samples(
+        count, labels=model.needs_labels
+    )

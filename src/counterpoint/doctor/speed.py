@@ -3,17 +3,14 @@
 import time
 from dataclasses import dataclass
 
-import torch
-
 from counterpoint.data import Batches, Source
-from counterpoint.data.batch import Batch
 from counterpoint.data.workers import loader_workers
 from counterpoint.evaluation.placing import best_device
-from counterpoint.framework import Draw, Model, contrast, twins
-from counterpoint.framework.model import views_of_batch
+from counterpoint.framework import Model
 from counterpoint.framework.settings import Training
 from counterpoint.training.memory import memory_parts
 from counterpoint.training.optimisers import optimiser
+from counterpoint.training.step import train_step
 
 SECONDS = 1.0  # of trying, but two steps at least; the first step comes on top
 MOST_STEPS = 20
@@ -42,8 +39,7 @@ def measure_speed(model: Model, source: Source, training: Training) -> Speed:
 
     The machine may be faster with larger batches, and slower when others use it.
     """
-    device = best_device()
-    model = model.to(device)
+    model = model.to(best_device())
     chosen = optimiser(model, training)
     larger = (model.views.shapes[0][-1] / SIDE) ** 2
     batch = min(training.batch, max(LEAST, int(FEW / larger)))
@@ -51,23 +47,11 @@ def measure_speed(model: Model, source: Source, training: Training) -> Speed:
     batches = Batches(source, batch=batch, seed=0, cut=model.views.cut, workers=workers)
     ends: list[float] = []
     for given in batches:
-        _step(model, given, chosen, device)
+        float(train_step(model, given, chosen, source))  # waits for the device
         ends.append(time.monotonic())
         if len(ends) > MOST_STEPS or (len(ends) > 2 and ends[-1] - ends[0] > SECONDS):
             break
     return Speed((len(ends) - 1) * batch / (ends[-1] - ends[0]), len(ends) - 1, batch)
-
-
-def _step(model: Model, given: Batch, chosen: torch.optim.Optimizer, device: torch.device) -> None:
-    given, index = given.to(device), given.index.to(device)
-    seen = views_of_batch(model.views, given.images, Draw(0, 0, index))
-    loss = contrast(model, seen, index)
-    chosen.zero_grad()
-    loss.backward()
-    chosen.step()
-    for twin in twins(model):
-        twin.step()
-    float(loss.detach())  # wait for the device
 
 
 def memory_of(model: Model, training: Training) -> int:

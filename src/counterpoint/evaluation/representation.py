@@ -12,7 +12,7 @@ from counterpoint.data import Source, as_source
 from counterpoint.evaluation.loading import read_all
 from counterpoint.evaluation.placing import device_of
 from counterpoint.framework.model import Model, views_of_batch
-from counterpoint.framework.momentum import Momentum
+from counterpoint.framework.optional import probe_of, trained
 from counterpoint.framework.records import Draw, Index, View
 
 Bytes = UInt8[Tensor, "sample channel height width"]
@@ -41,10 +41,7 @@ class Representation:
     @property
     def encoder(self) -> nn.Module:
         """The trained encoder, never its momentum twin."""
-        encoder = self.model.encoder
-        trained = encoder.online if isinstance(encoder, Momentum) else encoder
-        assert isinstance(trained, nn.Module)
-        return trained
+        return trained(self.model.encoder)
 
     @property
     def device(self) -> torch.device:
@@ -101,7 +98,7 @@ class Representation:
 
     def encoded(self, views: tuple[View, ...]) -> Float[Tensor, "sample _"]:
         """Encode views and average the probed map; several views are put together."""
-        probe = getattr(self.encoder, "probe", -1) if self.map is None else self.map
+        probe = probe_of(self.encoder) if self.map is None else self.map
         pooled = [maps[probe].mean(dim=(2, 3)) for maps in self.encoder(views)]
         return torch.cat(pooled, dim=1).float()
 

@@ -6,6 +6,7 @@ from counterpoint.framework.method import Method
 from counterpoint.framework.model import Model, contrast
 from counterpoint.framework.momentum import Momentum, twins
 from counterpoint.framework.records import Comparison, Draw, Encoded, Remembered, Scores, Terms
+from counterpoint.framework.samples import Samples
 from counterpoint.framework.world import ALONE, Alone, Everyone, Gathered, World
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Momentum",
     "PartError",
     "Remembered",
+    "Samples",
     "Scores",
     "Similarity",
     "Terms",

@@ -14,11 +14,23 @@ DEPTH = 32
 """Levels of settings; a method has at most ten."""
 
 
+LATER = {"later": True}
+"""Metadata of a setting that a part did not have from the beginning.
+
+It is written only where it is not the default: methods that do not use it keep their JSON and
+their fingerprint.
+"""
+
+
 def encode(value: object) -> Json:
     """Write settings as plain data, each dataclass under its class name."""
     if is_dataclass(value) and not isinstance(value, type):
         hints = get_type_hints(type(value))
-        content = {f.name: _number(getattr(value, f.name), hints[f.name]) for f in fields(value)}
+        content = {
+            f.name: _number(getattr(value, f.name), hints[f.name])
+            for f in fields(value)
+            if not (f.metadata == LATER and getattr(value, f.name) == f.default)
+        }
         return {"part": type(value).__name__} | {key: encode(v) for key, v in content.items()}
     if isinstance(value, tuple):
         return [encode(item) for item in value]

@@ -12,7 +12,6 @@ from counterpoint.framework.records import (
     Draw,
     Encoded,
     Images,
-    Index,
     Maps,
     Picture,
     Scores,
@@ -20,6 +19,7 @@ from counterpoint.framework.records import (
     Terms,
     View,
 )
+from counterpoint.framework.samples import Samples
 from counterpoint.framework.world import World
 
 
@@ -53,10 +53,13 @@ class BuiltEncoder(Protocol):
 
 @runtime_checkable
 class BuiltExtraction(Protocol):
-    """(3) M -> r^a, R^+, R^-."""
+    """(3) M -> r^a, R^+, R^-.
+
+    Anchors and candidates are this rank's; the similarity gathers the candidates of all.
+    """
 
     def __call__(
-        self, encoded: Encoded, index: Index, world: World, /
+        self, encoded: Encoded, samples: Samples, world: World, /
     ) -> tuple[Comparison, ...]: ...
 
 

@@ -11,7 +11,7 @@ from counterpoint.framework import codec
 from counterpoint.framework.contracts import Encoder, Extraction, Loss, Similarity, Views
 from counterpoint.framework.errors import PartError
 from counterpoint.framework.model import Model, build
-from counterpoint.framework.optional import fit_samples, held_out
+from counterpoint.framework.optional import asks_for_labels, fit_samples, held_out
 from counterpoint.framework.records import Shape
 from counterpoint.notebook import html_table
 
@@ -62,6 +62,11 @@ class Method:
     def held_out(self) -> bool:
         """Whether its loss means something on images that it is not trained on."""
         return held_out(self.extraction)
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether one of its parts asks for the labels of samples."""
+        return asks_for_labels(getattr(self, place.name) for place in fields(self))
 
     def build(self, *, image: Shape) -> Model:
         """Check the composition on the meta device, then make its modules.

@@ -21,7 +21,7 @@ from counterpoint.framework.contracts import (
     Views,
 )
 from counterpoint.framework.errors import PartError
-from counterpoint.framework.momentum import Momentum
+from counterpoint.framework.optional import Twinned, asks_for_labels
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import (
     Comparison,
@@ -35,6 +35,7 @@ from counterpoint.framework.records import (
     Shape,
     View,
 )
+from counterpoint.framework.samples import Samples, as_samples, blank_samples
 from counterpoint.framework.world import ALONE, Once, World
 
 BATCH = 4  # of the dry run: more than one, so that batch norm has statistics
@@ -50,8 +51,12 @@ class Model(nn.Module):
         extraction: BuiltExtraction,
         similarity: BuiltSimilarity,
         loss: BuiltLoss,
+        *,
+        needs_labels: bool = False,
     ) -> None:
         super().__init__()
+        self.needs_labels = needs_labels
+        """Whether some part is to be given the labels of samples."""
         self.views = views
         self.encoder = encoder
         self.extraction = extraction
@@ -61,12 +66,14 @@ class Model(nn.Module):
     def encode(self, views: tuple[View, ...]) -> Encoded:
         """Run part (2), and its momentum twin where there is one."""
         online: tuple[Maps, ...] = self.encoder(views)
-        if isinstance(self.encoder, Momentum):
+        if isinstance(self.encoder, Twinned):
             return Encoded(online, self.encoder.target(views))
         return Encoded(online, online)
 
-    def forward(self, views: tuple[View, ...], index: Index, world: World = ALONE) -> Tensor:
-        return reaching_all(contrast(self, views, index, world), self)
+    def forward(
+        self, views: tuple[View, ...], samples: Samples | Index, world: World = ALONE
+    ) -> Tensor:
+        return reaching_all(contrast(self, views, samples, world), self)
 
 
 def views_of_batch(views: BuiltViews, images: Images | Cuts, draw: Draw) -> tuple[View, ...]:
@@ -74,7 +81,9 @@ def views_of_batch(views: BuiltViews, images: Images | Cuts, draw: Draw) -> tupl
     return views(images, draw) if isinstance(images, Tensor) else views.finish(images, draw)
 
 
-def contrast(model: Model, views: tuple[View, ...], index: Index, world: World = ALONE) -> Tensor:
+def contrast(
+    model: Model, views: tuple[View, ...], samples: Samples | Index, world: World = ALONE
+) -> Tensor:
     r"""Run parts (2) to (5) on the views of a batch and give the loss of this rank.
 
     Each rank scores its own anchors against the candidates of all ranks and gives
@@ -85,14 +94,15 @@ def contrast(model: Model, views: tuple[View, ...], index: Index, world: World =
     batch, also when the ranks hold different numbers of images. Under autocast the encoder and
     the heads run in half precision; scores and losses do not.
 
-    `index` is best given on the host: who is whose positive follows from it, and is worked out
-    there.
+    `samples` may be nothing but the numbers of the samples, and are best given on the host: who is
+    whose positive follows from them, and is worked out there.
     """
+    given = as_samples(samples)
     encoded = model.encode(views)
     reach = Once(world) if model.loss.needs_negatives else ALONE
     losses = []
-    for comparison in model.extraction(encoded, index.cpu(), world):
-        scores = _widened(model.similarity(comparison, reach))
+    for comparison in model.extraction(encoded, given, world):
+        scores = _widened(model.similarity(comparison, reach), given)
         _none_forgotten(comparison, scores)
         with without_autocast(scores.anchors.device):
             terms = model.loss(scores, world)
@@ -113,12 +123,10 @@ def _none_forgotten(comparison: Comparison, scores: Scores) -> None:
         )
 
 
-def _widened(scores: Scores) -> Scores:
-    """Give the same scores with factors in fp32 at least, for a similarity that did not."""
+def _widened(scores: Scores, samples: Samples) -> Scores:
+    """Give the same scores with factors in fp32 at least, and whose they are."""
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
-    if anchors is scores.anchors and candidates is scores.candidates:
-        return scores
-    return replace(scores, anchors=anchors, candidates=candidates)
+    return replace(scores, anchors=anchors, candidates=candidates, samples=samples)
 
 
 def reaching_all(loss: Tensor, model: nn.Module) -> Tensor:
@@ -144,6 +152,7 @@ def build(
 
     The dry run on the meta device needs no data and no memory; every failure names its part.
     """
+    labels = asks_for_labels((views, encoder, extraction, similarity, loss))
     with torch.device("meta"):
         with _blame("views", f"images {image}"):
             shapes = views.build(image).shapes
@@ -151,11 +160,11 @@ def build(
         with _blame("encoder", f"views {list(shapes)}"):
             dry = encoder.build(shapes)
             online = dry(blank)
-            target = dry.target(blank) if isinstance(dry, Momentum) else online
+            target = dry.target(blank) if isinstance(dry, Twinned) else online
             maps = tuple(tuple(tuple(m.shape[1:]) for m in view) for view in online)
         with _blame("extraction", f"maps {maps}"):
             comparisons = extraction.build(maps)(
-                Encoded(online, target), torch.arange(BATCH, device="cpu"), ALONE
+                Encoded(online, target), blank_samples(BATCH, labels=labels), ALONE
             )
             widths = _widths(comparisons)
         with _blame("similarity", f"anchors of width {widths[0]}, candidates of {widths[1]}"):
@@ -170,6 +179,7 @@ def build(
         extraction.build(maps),
         similarity.build(*widths),
         loss.build(phi.bound),
+        needs_labels=labels,
     )
 
 
@@ -189,6 +199,14 @@ def _takes_scores_and_world(loss: BuiltLoss) -> None:
 
 def _widths(comparisons: tuple[Comparison, ...]) -> tuple[int, int]:
     """Read the width of anchors and candidates; all comparisons share one similarity."""
+    for one in comparisons:
+        if not isinstance(one.anchor_identity, Tensor):
+            raise PartError(
+                "extraction",
+                got=f"identities that are {type(one.anchor_identity).__name__}",
+                needs="a tensor of int64",
+                do="an extraction is called with (encoded, samples, world): take samples.index",
+            )
     widths = {(c.anchors.shape[1], c.candidates.shape[1]) for c in comparisons}
     if len(widths) != 1:
         raise PartError(

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from counterpoint.framework.optional import Twinned
+
 
 class Momentum(nn.Module):
     """A module and the slow twin that follows it.
@@ -54,9 +56,9 @@ class Momentum(nn.Module):
             slow.copy_(fast)
 
 
-def twins(module: nn.Module) -> Iterator[Momentum]:
+def twins(module: nn.Module) -> Iterator[Twinned]:
     """Find every twin inside a module; the shell steps them after the optimiser."""
-    return (child for child in module.modules() if isinstance(child, Momentum))
+    return (child for child in module.modules() if isinstance(child, Twinned))
 
 
 def compiled(encoder: nn.Module) -> None:

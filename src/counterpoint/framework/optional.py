@@ -4,11 +4,21 @@
 |---|---|---|---|
 | `for_samples(n)` | settings of an extraction | the same settings | pretraining, before it builds |
 | `held_out` | settings of an extraction | True | the search for a learning rate |
+| `needs_labels` | settings of any part | False | who makes `Samples` |
+| `online`, `target(views)`, `step(progress)` | a built encoder or head | no twin | every step |
+| `probe` | a built encoder | -1, the last map | evaluation |
+| `needs_all_views` | a built encoder | False: it takes any number | health |
+| `backbone`, `made_by` | a built encoder | itself, None | a run that is saved |
 """
 
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from typing import Protocol, runtime_checkable
 
-from counterpoint.framework.contracts import Extraction
+from torch import nn
+
+from counterpoint.framework.contracts import BuiltEncoder, Extraction
+from counterpoint.framework.records import Maps, View
 
 
 @runtime_checkable
@@ -27,3 +37,59 @@ def fit_samples(extraction: Extraction, samples: int) -> Extraction:
 def held_out(extraction: Extraction) -> bool:
     """Return whether the loss means something on images that are not trained on."""
     return bool(getattr(extraction, "held_out", True))
+
+
+def asks_for_labels(parts: Iterable[object]) -> bool:
+    """Return whether one of some parts, or a part inside of it, says `needs_labels`."""
+    for part in parts:
+        if getattr(part, "needs_labels", False):
+            return True
+        if isinstance(part, tuple) and asks_for_labels(part):
+            return True
+        if is_dataclass(part) and asks_for_labels(getattr(part, f.name) for f in fields(part)):
+            return True
+    return False
+
+
+@runtime_checkable
+class Twinned(Protocol):
+    """A built encoder or head with a twin that gives the candidates, as `Momentum` is."""
+
+    online: nn.Module
+    """What is trained and evaluated."""
+
+    def target(self, views: tuple[View, ...], /) -> tuple[Maps, ...]:
+        """Encode by the twin, perhaps only some of the views."""
+
+    def step(self, progress: float, /) -> None:
+        """Let the twin follow after an update; `progress` is the share of all that are done."""
+
+
+def trained(encoder: BuiltEncoder | nn.Module) -> nn.Module:
+    """Return what is trained: the encoder without its twin."""
+    found = encoder.online if isinstance(encoder, Twinned) else encoder
+    assert isinstance(found, nn.Module)
+    return found
+
+
+def probe_of(encoder: object) -> int:
+    """Return the map that is evaluated."""
+    return int(getattr(encoder, "probe", -1))
+
+
+def needs_all_views(encoder: object) -> bool:
+    """Return whether an encoder takes all views of a sample or none, as one for each does."""
+    return bool(getattr(encoder, "needs_all_views", False))
+
+
+def backbone_of(encoder: nn.Module) -> nn.Module:
+    """Return the network with the key names of the library that it came from."""
+    found = getattr(encoder, "backbone", encoder)
+    assert isinstance(found, nn.Module)
+    return found
+
+
+def made_by(encoder: object) -> str | None:
+    """Return the line of a library that makes the same backbone, if there is one."""
+    found: str | None = getattr(encoder, "made_by", None)
+    return found

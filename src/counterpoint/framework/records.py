@@ -8,6 +8,8 @@ from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
 from counterpoint.framework.errors import PartError
+from counterpoint.framework.samples import Index as Index
+from counterpoint.framework.samples import Samples
 from counterpoint.framework.world import Everyone
 
 Images = UInt8[Tensor, "batch channel height width"]
@@ -15,9 +17,6 @@ Images = UInt8[Tensor, "batch channel height width"]
 
 Cuts = tuple[UInt8[Tensor, "batch channel _ _"], ...]
 """What is cut out of pictures for each view; views may differ in size."""
-
-Index = Int64[Tensor, " batch"]
-"""The number of each sample in its data set; on the host when it is given to an extraction."""
 
 View = Float[Tensor, "batch ..."]
 """v: (b, c, h, w), or a grid of patches (b, p, p, c, q, q)."""
@@ -142,6 +141,8 @@ class Scores:
     """How many anchors are of each view: they stand view after view. Empty: nobody knows."""
     candidate_views: tuple[tuple[int, ...], ...] = ()
     """The same of the candidates of each rank: rank after rank, and view after view."""
+    samples: Samples | None = None
+    """This rank's samples, their labels and the progress of training; `contrast` sets it."""
 
     def anchors_by_view(self) -> tuple[Float[Tensor, "row channel"], ...]:
         """Return this rank's anchors of each view, row i being the same image in all of them."""

@@ -7,8 +7,10 @@ from typing import Protocol, runtime_checkable
 from jaxtyping import Float, Int64, Num
 from torch import Tensor
 
-Identify = Callable[[Tensor], Tensor]
-"""The identities of a rank's candidates, as a function of its sample numbers."""
+from counterpoint.framework.samples import Samples
+
+Identify = Callable[[Samples], Tensor]
+"""The identities of a rank's candidates, as a function of its samples."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ matrix product with an elementwise function, and what crosses the network is q(b
 small.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import torch
@@ -14,7 +14,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from counterpoint.framework import Comparison, Everyone, PartError, Scores, World
+from counterpoint.framework.codec import LATER
 from counterpoint.framework.precision import at_least_fp32
+from counterpoint.parts.heads import LastNorm, perceptron
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +82,20 @@ class ProjectedCosine:
 
     part: ClassVar[Literal["similarity"]] = "similarity"
 
-    hidden: int | None = None
-    """Width of the hidden layer; None takes the width of the representation (Chen et al. 2020)."""
+    hidden: int | tuple[int, ...] | None = None
+    """Width of the hidden layer; None takes the width of the representation (Chen et al. 2020,
+    section 2.1). A tuple has a hidden layer for each width."""
     out: int = 128  # google-research/simclr, run.py, --proj_out_dim
     tau: float = 0.5  # google-research/simclr, README, CIFAR-10 command
     learn_tau: bool = False
     """Let tau be trained; `tau` is where it starts."""
+    last_norm: LastNorm = field(default="none", metadata=LATER)
+    """Batch norm behind the last layer: google-research/simclr has one ("affine"), which the paper
+    does not mention."""
 
     def __post_init__(self) -> None:
         _positive_tau(self.tau)
-        if self.out < 1 or (self.hidden is not None and self.hidden < 1):
+        if min(self.out, *self._hidden(1)) < 1:
             raise PartError(
                 "similarity",
                 got=f"hidden={self.hidden}, out={self.out}",
@@ -98,8 +104,13 @@ class ProjectedCosine:
 
     def build(self, anchor: int, candidate: int) -> "Phi":
         _same_width(anchor, candidate)
-        head = nn.Sequential(projection(anchor, self.hidden or anchor, self.out), Unit())
-        return _cosine(head, self.tau, learn_tau=self.learn_tau)
+        widths = (anchor, *self._hidden(anchor), self.out)
+        head = perceptron(widths, norm=True, bias=False, last_norm=self.last_norm)
+        return _cosine(nn.Sequential(head, Unit()), self.tau, learn_tau=self.learn_tau)
+
+    def _hidden(self, width: int) -> tuple[int, ...]:
+        hidden = width if self.hidden is None else self.hidden
+        return hidden if isinstance(hidden, tuple) else (hidden,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +122,7 @@ class PredictedCosine:
     hidden: int = 4096  # Grill et al. 2020, section 3.2
 
     def build(self, anchor: int, candidate: int) -> "Phi":
-        predictor = nn.Sequential(
-            nn.Linear(anchor, self.hidden),
-            nn.BatchNorm1d(self.hidden),
-            nn.ReLU(inplace=True),
-            nn.Linear(self.hidden, candidate),
-        )
+        predictor = perceptron((anchor, self.hidden, candidate), norm=True, inplace=True)
         return Phi(nn.Sequential(predictor, Unit()), Unit(), bound=1.0)
 
 
@@ -216,20 +222,6 @@ def _cosine(unit: nn.Module, tau: float, *, learn_tau: bool) -> Phi:
     """Score unit vectors over tau; a learned tau has no bound that is known beforehand."""
     bound = None if learn_tau else 1 / tau
     return Phi(unit, scale=Temperature(tau, learn=learn_tau), bound=bound)
-
-
-def projection(width: int, hidden: int, out: int) -> nn.Sequential:
-    """Make SimCLR's head: linear, batch norm, ReLU, linear.
-
-    Chen et al. 2020, section 2.1: one hidden layer. google-research/simclr puts another batch
-    norm after the last layer, which the paper does not mention and we leave out.
-    """
-    return nn.Sequential(
-        nn.Linear(width, hidden, bias=False),
-        nn.BatchNorm1d(hidden),
-        nn.ReLU(),
-        nn.Linear(hidden, out, bias=False),
-    )
 
 
 def _same_width(anchor: int, candidate: int) -> None:

@@ -13,6 +13,7 @@ from counterpoint.framework.settings import Training
 from counterpoint.pretraining import pretrain
 from counterpoint.run_files import CHECKPOINTS
 from counterpoint.study.step_cost import first_views
+from counterpoint.training.step import samples_of
 
 SHARE = 0.1  # of the trial's steps, for each rate; ours: the paper does not say
 MOST = 20  # batches of held-out images
@@ -72,7 +73,8 @@ def held_out_loss(model: Model, source: Source, training: Training) -> float:
     batch = min(training.batch, len(source))
     losses = []
     for given in Batches(source, batch=batch, seed=training.seed, cut=model.views.cut):
-        losses.append(contrast(copied, first_views(copied, given, training.seed), given.index))
+        samples = samples_of(copied, source, given.index)
+        losses.append(contrast(copied, first_views(copied, given, training.seed), samples))
         if len(losses) == MOST:
             break
     mean = float(torch.stack(losses).double().mean())

@@ -10,12 +10,14 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from counterpoint.data import Batches, Source
 from counterpoint.data.batch import Batch
-from counterpoint.framework import ALONE, Draw, Method, Model, Scores, contrast
+from counterpoint.framework import ALONE, Draw, Method, Model, Scores
 from counterpoint.framework.contracts import BuiltLoss
 from counterpoint.framework.model import views_of_batch
 from counterpoint.framework.records import NOBODY, View
+from counterpoint.framework.samples import blank_samples
 from counterpoint.framework.settings import Training
 from counterpoint.training.optimisers import optimiser
+from counterpoint.training.step import train_step
 
 TIMED = 3  # steps; the first warms up and does not count
 
@@ -31,9 +33,10 @@ def step_flops(method: Method, image: tuple[int, ...], batch: int) -> float:
     with torch.device("meta"):
         model = method.build(image=image)
         views = tuple(torch.empty(batch, *shape) for shape in model.views.shapes)
+        samples = blank_samples(batch, labels=model.needs_labels)
         with FlopCounterMode(display=False) as counter:
             encoded = model.encode(views)
-            compared = model.extraction(encoded, torch.arange(batch, device="cpu"), ALONE)
+            compared = model.extraction(encoded, samples, ALONE)
             scores = [model.similarity(comparison, ALONE) for comparison in compared]
             torch.stack([s.anchors.sum() + s.candidates.sum() for s in scores]).sum().backward()
     return float(counter.get_total_flops()) + sum(_loss_flops(model.loss, s, batch) for s in scores)
@@ -67,10 +70,7 @@ def step_seconds(model: Model, source: Source, training: Training) -> float:
     taken: list[float] = []
     for given in islice(chain.from_iterable(repeat(batches)), TIMED):
         started = time.perf_counter()
-        loss = contrast(model, first_views(model, given, training.seed), given.index)
-        chosen.zero_grad()
-        loss.backward()
-        chosen.step()
+        train_step(model, given, chosen, source, seed=training.seed)
         taken.append(time.perf_counter() - started)
     return min(taken[1:])
 

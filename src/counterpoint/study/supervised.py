@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, Encoded, Method, World
-from counterpoint.framework.records import Index, Shape
+from counterpoint.framework import Comparison, Encoded, Method, Samples, World
+from counterpoint.framework.records import Shape
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Dot
 
@@ -59,14 +59,14 @@ class TaughtExtraction(nn.Module):
         self.classes = nn.Parameter(torch.zeros(max(labels) + 1, width + 1))
         self.register_buffer("labels", torch.tensor(labels), persistent=False)
 
-    def forward(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison, ...]:
+    def forward(self, encoded: Encoded, samples: Samples, _world: World) -> tuple[Comparison, ...]:
         vectors = torch.cat([maps[-1].mean(dim=(2, 3)) for maps in encoded.online])
         ones = vectors.new_ones(len(vectors), 1)
         return (
             Comparison(
                 anchors=torch.cat([vectors, ones], dim=1),
                 candidates=self.classes,
-                anchor_identity=self.labels[index].repeat(len(encoded.online)),
-                candidate_identity=torch.arange(len(self.classes), device=index.device),
+                anchor_identity=self.labels[samples.index].repeat(len(encoded.online)),
+                candidate_identity=torch.arange(len(self.classes), device="cpu"),
             ),
         )

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int64, Num
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from counterpoint.framework import ALONE, Everyone, Gathered, World
+from counterpoint.framework import ALONE, Everyone, Gathered, Samples, World
 from counterpoint.framework.world import Identify
 
 # torch 2.14 renamed both; the old names warn there.
@@ -34,6 +34,8 @@ class Ranks:
     """Images of all ranks in a step; None asks the ranks."""
     samples: Int64[Tensor, " batch"] | None = None
     """Their numbers in this step, rank after rank, on the host; None asks the ranks."""
+    labels: Int64[Tensor, " batch"] | None = None
+    """Their labels, where a part asks for them."""
 
     @property
     def size(self) -> int:
@@ -52,11 +54,15 @@ class Ranks:
             return None
         shares = self._shares()
         larger = shares.count(shares[0])
-        blocks = self.samples.split([larger * shares[0], len(self.samples) - larger * shares[0]])
+        cut = [larger * shares[0], len(self.samples) - larger * shares[0]]
+        known = [self.samples] if self.labels is None else [self.samples, self.labels]
+        each = torch.vmap(lambda *known: identify(Samples(*known)))
         found = [
-            torch.vmap(identify)(block.view(-1, share))
-            for block, share in zip(blocks, (shares[0], shares[-1]), strict=True)
-            if len(block)
+            each(*(column.view(-1, share) for column in block))
+            for *block, share in zip(
+                *(column.split(cut) for column in known), (shares[0], shares[-1]), strict=True
+            )
+            if len(block[0])
         ]
         identity = torch.cat([part.flatten() for part in found])
         return Everyone(identity, tuple(part.shape[1] for part in found for _ in part))

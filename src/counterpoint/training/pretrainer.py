@@ -10,8 +10,7 @@ from torch import Tensor
 
 from counterpoint.data import Batches, Source
 from counterpoint.data.batch import Batch
-from counterpoint.framework import ALONE, Draw, Model, World, contrast, twins
-from counterpoint.framework.model import reaching_all, views_of_batch
+from counterpoint.framework import ALONE, Draw, Model, World
 from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
 from counterpoint.framework.settings import Training
@@ -19,6 +18,7 @@ from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.distributed import Ranks, world
 from counterpoint.training.optimisers import optimiser, rate
 from counterpoint.training.position import Position, counters, position_of
+from counterpoint.training.step import batch_loss, labels_of, samples_of, step_twins
 
 
 class Pretrainer(L.LightningModule):
@@ -35,6 +35,7 @@ class Pretrainer(L.LightningModule):
         identity: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
+        labels_of(model, source, torch.arange(0))  # refuses a source that has none
         self.workers, self.identity = workers, identity or {}
         self.model, self.source, self.steps = model, source, steps
         self.training_settings = training
@@ -75,15 +76,15 @@ class Pretrainer(L.LightningModule):
         return batch._replace(images=images)
 
     def training_step(self, batch: Batch, _batch_idx: int) -> Tensor:
-        given, index, _ = batch
         seed = self.training_settings.seed
         # A part of a user's own may draw from torch: what it gets is a function of the step too,
         # so that there is no state of a generator to keep.
         step = self.global_step * self.training_settings.accumulate + len(self.since_update)
         torch.manual_seed(step_seed(seed, step, self.global_rank))
-        draw = Draw(seed, self.current_epoch, send(index, self.device))
-        seen = views_of_batch(self.model.views, given, draw)
-        loss = reaching_all(contrast(self.model, seen, index, self._world_of(index)), self.model)
+        draw = Draw(seed, self.current_epoch, send(batch.index, self.device))
+        progress = self.global_step / self.steps
+        samples = samples_of(self.model, self.source, batch.index, progress=progress)
+        loss = batch_loss(self.model, batch, draw, samples, self._world_of(batch.index))
         self.since_update.append((batch, loss.detach()))
         if self.trainer.loggers:
             self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
@@ -98,7 +99,8 @@ class Pretrainer(L.LightningModule):
         step = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready - 1
         everyone = batches.sampler.whole(step)
         assert torch.equal(everyone.tensor_split(self.world.size)[self.world.rank], index)
-        return replace(self.world, samples=everyone)
+        labels = labels_of(self.model, self.source, everyone)
+        return replace(self.world, samples=everyone, labels=labels)
 
     def finite(self) -> tuple[Bool[Tensor, ""], Bool[Tensor, ""]]:
         """Tell whether the losses since the last update, and their gradient, are numbers.
@@ -126,8 +128,7 @@ class Pretrainer(L.LightningModule):
         super().optimizer_step(*arguments, **named)
         self.loss_of_update = torch.stack([loss for _, loss in self.since_update]).mean()
         self.since_update.clear()
-        for twin in twins(self.model):  # once per update, also when gradients accumulate
-            twin.step(self.global_step / self.steps)
+        step_twins(self.model, self.global_step / self.steps)  # once per update
 
     def configure_optimizers(self) -> Any:
         chosen = optimiser(self.model, self.training_settings)

@@ -5,6 +5,7 @@ from rich.table import Table
 
 from counterpoint.data import Source
 from counterpoint.framework import ALONE, Method, Model
+from counterpoint.framework.samples import blank_samples
 from counterpoint.framework.settings import Training
 from counterpoint.training.memory import blank_views, memory_parts, memory_there, shadow
 
@@ -29,8 +30,9 @@ def _candidates(model: Model, images: int) -> int:
     with torch.device("meta"):
         encoder, extraction = shadow(model.encoder), shadow(model.extraction)
         seen = Model(model.views, encoder, extraction, model.similarity, model.loss)
+        samples = blank_samples(images, labels=model.needs_labels)
         encoded = seen.encode(blank_views(model, images=images))
-        first, *_ = seen.extraction(encoded, torch.arange(images, device="cpu"), ALONE)
+        first, *_ = seen.extraction(encoded, samples, ALONE)
     past = 0 if first.remembered is None else len(first.remembered.vectors)
     return len(first.candidates) + past
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from counterpoint.framework import ALONE, Encoded, Model, PartError, contrast
+from counterpoint.framework import ALONE, Encoded, Model, PartError, Samples, contrast
 from counterpoint.framework.records import NOBODY
 from counterpoint.parts.encoders import MomentumEncoder
 from counterpoint.parts.extraction import Pooled, Queue
@@ -24,7 +24,7 @@ def maps(seed, count=3):
 def test_every_view_is_an_anchor_and_the_others_are_its_positives():
     views = (maps(0), maps(1), maps(2))
     index = torch.tensor([7, 8, 9])
-    (c,) = Pooled()(Encoded(views, views), index, ALONE)
+    (c,) = Pooled()(Encoded(views, views), Samples(index), ALONE)
     assert c.anchors is c.candidates
     assert c.itself == 0
     assert c.anchor_identity.tolist() == [7, 8, 9] * 3
@@ -59,7 +59,7 @@ def queued():
 
 def candidates_of(model, seed):
     views, index = tiny_batch(4, seed=seed)
-    (comparison,) = model.extraction(model.encode(views), index, ALONE)
+    (comparison,) = model.extraction(model.encode(views), Samples(index), ALONE)
     return comparison
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from counterpoint.framework import ALONE, Draw, Encoded, PartError
+from counterpoint.framework import ALONE, Draw, Encoded, PartError, Samples
 from counterpoint.framework.records import NOBODY
 from counterpoint.methods.amdim import STRATEGIES, amdim, amdim_small
 from counterpoint.methods.yadim import yadim_small
@@ -55,7 +55,7 @@ def shapes(given):
 def test_anchors_and_candidates_are_the_maps_vectors():
     given, index = encoded(), torch.tensor([5, 6, 7, 9])
     built = Compare.parse("(-1:-2)", anchors="all").build(shapes(given))
-    first, second = built(given, index, ALONE)
+    first, second = built(given, Samples(index), ALONE)
     torch.testing.assert_close(first.anchors, given.online[0][-1][:, :, 0, 0])
     torch.testing.assert_close(first.candidates[5], given.online[1][-2][1, :, 0, 1])
     assert first.candidate_identity.tolist() == [5] * 4 + [6] * 4 + [7] * 4 + [9] * 4
@@ -69,7 +69,7 @@ def test_one_place_is_drawn_for_each_image_and_step():
     built = Compare.parse("(-2:-2)").build(shapes(given))
     seen = []
     for _ in range(3):
-        (comparison, _) = built(given, index, ALONE)
+        (comparison, _) = built(given, Samples(index), ALONE)
         maps = given.online[0][-2].flatten(2)
         match = (maps == comparison.anchors[:, :, None]).all(dim=1)
         assert (match.sum(dim=1) == 1).all()  # a vector of the image's own map
@@ -90,7 +90,7 @@ def test_a_random_map_is_the_same_on_all_ranks_and_all_are_drawn():
     ranks = [Compare.parse("(-1:random)").build(shapes(given)) for _ in range(2)]
     sizes = []
     for _ in range(60):
-        found = {len(rank(given, index, ALONE)[0].candidates) for rank in ranks}
+        found = {len(rank(given, Samples(index), ALONE)[0].candidates) for rank in ranks}
         assert len(found) == 1
         sizes.append(found.pop())
     assert set(sizes) == {4 * 9, 4 * 4, 4 * 1}
@@ -122,7 +122,7 @@ def test_positives_come_from_the_same_image_on_a_resnet():
     torch.manual_seed(0)
     model = method.build(image=(3, 32, 32)).eval()
     images = tuple(torch.randn(4, 3, 32, 32, requires_grad=True) for _ in range(2))
-    comparisons = model.extraction(model.encode(images), torch.arange(4), ALONE)
+    comparisons = model.extraction(model.encode(images), Samples(torch.arange(4)), ALONE)
     assert len(comparisons) == 6
     for number, comparison in enumerate(comparisons):
         scores = comparison.anchors @ comparison.candidates.T
@@ -192,7 +192,7 @@ def test_keys_of_the_batch_are_nobodys_negatives():
     from counterpoint.parts.losses.softmax import summarise
 
     given, index = encoded(widths=(6,), sides=(1,)), torch.tensor([0, 1, 5, 9])
-    (c,) = Keys().build(shapes(given))(given, index, ALONE)
+    (c,) = Keys().build(shapes(given))(given, Samples(index), ALONE)
     old = torch.randn(7, 6, dtype=torch.float64)
     nobody = torch.full((7,), NOBODY)
     scores = Scores(
@@ -210,7 +210,7 @@ def test_the_bank_follows_and_is_bounded():
     given, index = encoded(widths=(6,), sides=(1,)), torch.tensor([4, 0, 7, 2])
     built = Bank(samples=9, negatives=20, momentum=0.5).build(shapes(given)).double()
     before = built.entries.clone()
-    first, second = built(given, index, ALONE)
+    first, second = built(given, Samples(index), ALONE)
     torch.testing.assert_close(first.candidates, before[1, index])
     torch.testing.assert_close(second.candidates, before[0, index])
     drawn = first.remembered.identity
@@ -224,7 +224,7 @@ def test_the_bank_follows_and_is_bounded():
     assert torch.equal(built.entries[:, untouched], before[:, untouched])
     built.eval()
     kept = built.entries.clone()
-    built(given, index, ALONE)
+    built(given, Samples(index), ALONE)
     assert torch.equal(built.entries, kept)
     with pytest.raises(PartError, match="sample 9 in a bank of 9"):
         built(given, torch.tensor([0, 1, 2, 9]), ALONE)
@@ -235,9 +235,9 @@ def test_a_sample_not_seen_yet_is_what_the_other_view_gives_now():
     built = Bank(samples=9, negatives=5, start="seen").build(shapes(given)).double()
     unit = torch.nn.functional.normalize
     now = unit(given.online[1][0][:, :, 0, 0], dim=1)
-    first, _ = built(given, index, ALONE)
+    first, _ = built(given, Samples(index), ALONE)
     torch.testing.assert_close(first.candidates[:4], now)
     torch.testing.assert_close(built.entries[1, index], now)  # the first time as it is
-    again, _ = built(given, index, ALONE)
+    again, _ = built(given, Samples(index), ALONE)
     torch.testing.assert_close(again.candidates[:4], now)
     assert built.seen.nonzero()[:, 0].tolist() == [0, 2, 4, 7]

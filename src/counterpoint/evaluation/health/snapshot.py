@@ -12,12 +12,12 @@ from torch import Tensor
 from counterpoint.data import Source
 from counterpoint.evaluation.placing import device_of
 from counterpoint.evaluation.representation import Representation
-from counterpoint.framework import ALONE, Draw, Model, Scores
+from counterpoint.framework import ALONE, Draw, Model, Samples, Scores
 from counterpoint.framework.contracts import BuiltViews
 from counterpoint.framework.model import views_of_batch
+from counterpoint.framework.optional import needs_all_views
 from counterpoint.framework.records import Index, View
 from counterpoint.parts.batch_norm import GroupedBatchNorm
-from counterpoint.parts.encoders.headed import PerViewEncoder
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def as_pair(
     The first two views; or, of a method with one view (CPC) or with an encoder for each (CMC),
     all views of this draw and all of another.
     """
-    if len(drawn) > 1 and not isinstance(Representation(model).encoder, PerViewEncoder):
+    if len(drawn) > 1 and not needs_all_views(Representation(model).encoder):
         return drawn[:1], drawn[1:2]
     return drawn, views_of(model, source, Draw(draw.seed, draw.epoch + 1, draw.index))
 
@@ -80,8 +80,8 @@ def scores_of(
     model: Model, views: tuple[View, ...], index: Index
 ) -> tuple[tuple[Scores, ...], Float[Tensor, ""]]:
     """Return the scores of all comparisons of one batch, and its loss."""
-    there = index.to(device_of(model))
-    comparisons = model.extraction(model.encode(views), there, ALONE)
+    labels = torch.full_like(index, -1) if model.needs_labels else None  # health looks at none
+    comparisons = model.extraction(model.encode(views), Samples(index, labels).on_host(), ALONE)
     found = tuple(model.similarity(comparison, ALONE) for comparison in comparisons)
     terms = [model.loss(scores, ALONE) for scores in found]
     means = [c.weight * t.total / t.count for c, t in zip(comparisons, terms, strict=True)]

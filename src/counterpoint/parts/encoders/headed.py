@@ -1,15 +1,18 @@
 """Encoders around encoders: a projection head as the last map, and an encoder for each view."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from counterpoint.framework import Encoder, PartError
+from counterpoint.framework.codec import LATER
 from counterpoint.framework.contracts import BuiltEncoder
+from counterpoint.framework.optional import backbone_of, made_by, probe_of
 from counterpoint.framework.records import Maps, Shape, View
 from counterpoint.parts.encoders.momentum_encoder import refuse_twin
+from counterpoint.parts.heads import LastNorm, perceptron
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +27,14 @@ class Headed:
 
     of: Encoder
     out: int = 128
-    hidden: int | Literal["width"] | None = None
+    hidden: int | Literal["width"] | tuple[int, ...] | None = None
     """Width of the hidden layer; "width" is that of the encoder, as in MoCo v2's code
-    (moco/builder.py, dim_mlp); None has none: one linear map, as in CMC and MoCo v1."""
+    (moco/builder.py, dim_mlp); None has none: one linear map, as in CMC and MoCo v1. A tuple has a
+    hidden layer for each width: (2048, 2048) for SimSiam, (8192, 8192) for Barlow Twins."""
     norm: bool = False
-    """Batch norm in the hidden layer (BYOL); MoCo v2 has none."""
+    """Batch norm in the hidden layers (BYOL); MoCo v2 has none."""
+    last_norm: LastNorm = field(default="none", metadata=LATER)
+    """Batch norm behind the last layer: plain is SimSiam's, without weights."""
 
     def build(self, views: tuple[Shape, ...]) -> "HeadedEncoder":
         encoder = self.of.build(views)
@@ -37,12 +43,22 @@ class Headed:
         with torch.device("meta"):
             dry = self.of.build(views)
             width = dry(tuple(torch.empty(2, *shape) for shape in views))[0][-1].shape[1]
-        hidden = width if self.hidden == "width" else self.hidden
-        return HeadedEncoder(encoder, head(width, hidden, self.out, norm=self.norm))
+        hidden = tuple(width if layer == "width" else int(layer) for layer in self._hidden())
+        widths = (width, *hidden, self.out)
+        if not hidden and self.last_norm == "none":
+            return HeadedEncoder(encoder, nn.Linear(width, self.out))
+        head = perceptron(widths, norm=self.norm, last_norm=self.last_norm, inplace=True)
+        return HeadedEncoder(encoder, head)
+
+    def _hidden(self) -> tuple[int | str, ...]:
+        if self.hidden is None:
+            return ()
+        return self.hidden if isinstance(self.hidden, tuple) else (self.hidden,)
 
     def __str__(self) -> str:
-        widths = f"{self.out}" if self.hidden is None else f"{self.hidden}-{self.out}"
-        return f"{self.of} -> head {widths}{' with norm' if self.norm else ''}"
+        widths = "-".join(map(str, (*self._hidden(), self.out)))
+        last = "" if self.last_norm == "none" else f", {self.last_norm} norm at the end"
+        return f"{self.of} -> head {widths}{' with norm' if self.norm else ''}{last}"
 
 
 class HeadedEncoder(nn.Module):
@@ -58,14 +74,12 @@ class HeadedEncoder(nn.Module):
     @property
     def backbone(self) -> nn.Module:
         """The network without the head, with the key names of its library."""
-        inner = getattr(self.encoder, "backbone", self.encoder)
-        assert isinstance(inner, nn.Module)
-        return inner
+        return backbone_of(self.encoder)
 
     @property
     def made_by(self) -> str | None:
         """The line of its library that makes the same backbone."""
-        return getattr(self.encoder, "made_by", None)
+        return made_by(self.encoder)
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         every: tuple[Maps, ...] = self.encoder(views)
@@ -75,16 +89,6 @@ class HeadedEncoder(nn.Module):
             (*maps, vectors[:, :, None, None])
             for maps, vectors in zip(every, projected, strict=True)
         )
-
-
-def head(width: int, hidden: int | None, out: int, *, norm: bool) -> nn.Module:
-    """Make a head: linear, or linear, batch norm perhaps, ReLU, linear."""
-    if hidden is None:
-        return nn.Linear(width, out)
-    between = [nn.BatchNorm1d(hidden)] if norm else []
-    return nn.Sequential(
-        nn.Linear(width, hidden), *between, nn.ReLU(inplace=True), nn.Linear(hidden, out)
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +119,12 @@ class PerView:
 class PerViewEncoder(nn.Module):
     """Built encoders, one for each view."""
 
+    needs_all_views = True
+
     def __init__(self, encoders: list[BuiltEncoder]) -> None:
         super().__init__()
         self.encoders = nn.ModuleList(e for e in encoders if isinstance(e, nn.Module))
-        self.probe = getattr(encoders[0], "probe", -1)
+        self.probe = probe_of(encoders[0])
 
     def forward(self, views: tuple[Tensor, ...]) -> tuple[Maps, ...]:
         pairs = zip(self.encoders, views, strict=True)

@@ -1,12 +1,13 @@
 """An encoder with a slow twin that gives the candidates (MoCo, BYOL)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import torch
 from torch import nn
 
 from counterpoint.framework import Encoder, Momentum, PartError, twins
+from counterpoint.framework.codec import LATER
 from counterpoint.framework.records import Maps, Shape, View
 
 
@@ -24,32 +25,50 @@ class MomentumEncoder:
     views_apart: bool = False
     """Run each view by itself, so that a batch norm never sees two views together: BYOL's code
     calls its networks once for each view (deepmind-research, byol_experiment.py)."""
+    targets: int | None = field(default=None, metadata=LATER)
+    """How many of the first views the twin encodes, as DINO's does large crops only; None: all."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.decay <= 1:
             raise PartError("encoder", got=f"decay={self.decay}", needs="a share from 0 to 1")
 
-    def build(self, views: tuple[Shape, ...]) -> Momentum:
+    def build(self, views: tuple[Shape, ...]) -> "TwinEncoder":
         online = self.of.build(views)
         assert isinstance(online, nn.Module)
         refuse_twin(online, inside="MomentumEncoder", do="take the inner one away")
-        pair = ViewsApart if self.views_apart else Momentum
-        return pair(online, decay=self.decay, rises=self.rises)
+        if self.targets is not None and not 1 <= self.targets <= len(views):
+            raise PartError(
+                "encoder",
+                got=f"targets={self.targets} of {len(views)} views",
+                needs="a number of views from 1 on, or None for all",
+            )
+        return TwinEncoder(online, self)
 
     def __str__(self) -> str:
         apart = ", views apart" if self.views_apart else ""
-        return f"{self.of}, twin {self.decay:g}{' rising to 1' if self.rises else ''}{apart}"
+        some = "" if self.targets is None else f", of the first {self.targets} views"
+        return f"{self.of}, twin {self.decay:g}{' rising to 1' if self.rises else ''}{apart}{some}"
 
 
-class ViewsApart(Momentum):
-    """An encoder and its twin that run view after view instead of all views as one batch."""
+class TwinEncoder(Momentum):
+    """The built pair."""
+
+    def __init__(self, online: nn.Module, settings: MomentumEncoder) -> None:
+        super().__init__(online, decay=settings.decay, rises=settings.rises)
+        self.apart, self.targets = settings.views_apart, settings.targets
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
-        return tuple(self.online((view,))[0] for view in views)
+        return self._encoded(self.online, views)
 
     @torch.no_grad()
     def target(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
-        return tuple(self.twin((view,))[0] for view in views)
+        return self._encoded(self.twin, views[: self.targets])
+
+    def _encoded(self, network: nn.Module, views: tuple[View, ...]) -> tuple[Maps, ...]:
+        if self.apart:
+            return tuple(network((view,))[0] for view in views)
+        maps: tuple[Maps, ...] = network(views)
+        return maps
 
 
 def refuse_twin(encoder: nn.Module, *, inside: str, do: str) -> None:

@@ -1,6 +1,7 @@
 """Part (3), M -> r^a, R^+, R^-."""
 
 from counterpoint.parts.extraction.bank import Bank as Bank
+from counterpoint.parts.extraction.by_label import ByLabel as ByLabel
 from counterpoint.parts.extraction.context import Context as Context
 from counterpoint.parts.extraction.keys import Keys as Keys
 from counterpoint.parts.extraction.maps import Compare as Compare

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Int64
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, Encoded, PartError, Remembered, World
+from counterpoint.framework import Comparison, Encoded, PartError, Remembered, Samples, World
 from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.philox import philox
 from counterpoint.framework.records import Index, Shape, only_positive
@@ -73,8 +73,8 @@ class BankExtraction(nn.Module):
         self.register_buffer("seen", torch.zeros(settings.samples, dtype=torch.bool))
         register_count(self, "steps")
 
-    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
-        index = index.cpu()
+    def forward(self, encoded: Encoded, samples: Samples, world: World) -> tuple[Comparison, ...]:
+        index = samples.index
         if int(index.max()) >= self.settings.samples:
             raise PartError(
                 "extraction",
@@ -103,7 +103,7 @@ class BankExtraction(nn.Module):
             candidates=own,
             anchor_identity=identity,
             candidate_identity=identity,
-            everyone=world.everyone(only_positive),
+            everyone=world.everyone(lambda samples: only_positive(samples.index)),
             remembered=Remembered(entries[send(drawn, entries.device)].to(anchors), drawn),
         )
 
@@ -120,7 +120,7 @@ class BankExtraction(nn.Module):
         if not self.training or self.entries.is_meta:
             return
         keep = self.settings.momentum
-        everyone = world.everyone(lambda index: index)
+        everyone = world.everyone(lambda samples: samples.index)
         for view, mine in enumerate(vectors):
             gathered = world.gather(F.normalize(mine.detach(), dim=1), index, everyone)
             seen, who = gathered.vectors.to(self.entries), send(gathered.identity, mine.device)

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, Encoded, PartError, World
+from counterpoint.framework import Comparison, Encoded, PartError, Samples, World
 from counterpoint.framework.precision import at_least_fp32
 from counterpoint.framework.records import Index, Shape
 
@@ -57,11 +57,11 @@ class ContextExtraction(nn.Module):
         self.context = nn.Sequential(*blocks, *(() if each else (nn.ReLU(),)))
         self.predict = nn.ModuleList(nn.Conv2d(channels, settings.target, 1) for _ in offsets)
 
-    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
+    def forward(self, encoded: Encoded, samples: Samples, world: World) -> tuple[Comparison, ...]:
         side = encoded.online[0][-1].shape[-1]
-        place = places(index, side)
+        place = places(samples.index, side)
         identity = place.flatten()
-        everyone = world.everyone(lambda index: places(index, side).flatten())
+        everyone = world.everyone(lambda samples: places(samples.index, side).flatten())
         found = []
         for online, target in zip(encoded.online, encoded.target, strict=True):
             targets = at_least_fp32(_rows(self.targets(target[-1])))  # all offsets share them

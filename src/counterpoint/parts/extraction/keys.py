@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from counterpoint.framework import Comparison, Encoded, World
-from counterpoint.framework.records import Index, Shape, only_positive
+from torch import Tensor
+
+from counterpoint.framework import Comparison, Encoded, Samples, World
+from counterpoint.framework.records import Shape, only_positive
 from counterpoint.parts.extraction.pooled import Pool, pool_map
 
 
@@ -24,14 +26,18 @@ class Keys:
     def build(self, _maps: tuple[tuple[Shape, ...], ...]) -> "Keys":
         return self
 
-    def __call__(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison]:
-        identity = only_positive(index)
+    def __call__(self, encoded: Encoded, samples: Samples, world: World) -> tuple[Comparison]:
+        identity = _identify(samples)
         return (
             Comparison(
                 anchors=pool_map(encoded.online[0][self.map], self.pool),
                 candidates=pool_map(encoded.target[-1][self.map], self.pool),
                 anchor_identity=identity,
                 candidate_identity=identity,
-                everyone=world.everyone(only_positive),
+                everyone=world.everyone(_identify),
             ),
         )
+
+
+def _identify(samples: Samples) -> Tensor:
+    return only_positive(samples.index)

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, Encoded, PartError, World
+from counterpoint.framework import Comparison, Encoded, PartError, Samples, World
 from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.philox import philox
 from counterpoint.framework.precision import at_least_fp32
@@ -122,16 +122,21 @@ class MapExtraction(nn.Module):
         )
         register_count(self, "steps")
 
-    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
-        views = range(len(encoded.online))
+    def forward(self, encoded: Encoded, samples: Samples, world: World) -> tuple[Comparison, ...]:
+        views, targets = range(len(encoded.online)), len(encoded.target)
+        index = samples.index
         drawn = self._drawn(encoded, index)
         candidates: dict[tuple[int, int], _Candidates] = {}
         found = []
         for number, pair in enumerate(self.pairs):
             level = self._level(pair, number)
             for a, b in permutations(views, 2):
+                if b >= targets:  # the twin does not encode it
+                    continue
                 if (b, level) not in candidates:  # several pairs may share them
-                    candidates[b, level] = self._candidates(encoded.target[b], level, index, world)
+                    candidates[b, level] = self._candidates(
+                        encoded.target[b], level, samples, world
+                    )
                 theirs = candidates[b, level]
                 anchors, who = self._anchors(encoded.online[a], pair.anchor, index, drawn[number])
                 found.append(
@@ -141,22 +146,22 @@ class MapExtraction(nn.Module):
                         anchor_identity=who,
                         candidate_identity=theirs.identity,
                         everyone=theirs.everyone,
-                        weight=1 / len(views) / (len(views) - 1),
+                        weight=1 / targets / (len(views) - 1),
                     )
                 )
         if self.training and not self.steps.is_meta:
             add_to(self, "steps", 1)
         return tuple(found)
 
-    def _candidates(self, maps: Maps, level: int, index: Index, world: World) -> "_Candidates":
+    def _candidates(self, maps: Maps, level: int, samples: Samples, world: World) -> "_Candidates":
         """Give all vectors of a map, and whose they are."""
         vectors = at_least_fp32(self._vectors(maps, level))
-        places = len(vectors) // len(index)
+        places = len(vectors) // len(samples)
 
-        def identify(index: Tensor) -> Tensor:
-            return index[:, None].expand(-1, places).flatten()
+        def identify(samples: Samples) -> Tensor:
+            return samples.index[:, None].expand(-1, places).flatten()
 
-        return _Candidates(vectors, identify(index), world.everyone(identify))
+        return _Candidates(vectors, identify(samples), world.everyone(identify))
 
     def _vectors(self, maps: Maps, level: int) -> Float[Tensor, "vector channel"]:
         """List all vectors of a map: the places of the first image, then of the second, ..."""

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 from torch import nn
 
-from counterpoint.framework import Comparison, Encoded, World
-from counterpoint.framework.records import Index, Shape
+from counterpoint.framework import Comparison, Encoded, Samples, World
+from counterpoint.framework.records import Shape
 from counterpoint.parts.extraction.maps import Compare, MapExtraction
 
 
@@ -40,7 +40,7 @@ class OneWayExtraction(nn.Module):
         super().__init__()
         self.of = of
 
-    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
-        found = self.of(encoded, index, world)
+    def forward(self, encoded: Encoded, samples: Samples, world: World) -> tuple[Comparison, ...]:
+        found = self.of(encoded, samples, world)
         first = found[:: len(found) // len(self.of.pairs)]  # a pair's directions follow each other
         return tuple(replace(one, weight=1 / len(first)) for one in first)

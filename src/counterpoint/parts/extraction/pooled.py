@@ -1,13 +1,14 @@
 """One vector per view: the pooled last map."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from counterpoint.framework import Comparison, Encoded, PartError, World
-from counterpoint.framework.records import Index, Maps, Shape
+from counterpoint.framework import Comparison, Encoded, PartError, Samples, World
+from counterpoint.framework.records import Maps, Shape
+from counterpoint.framework.world import Identify
 
 Pool = Literal["mean", "max", "flatten"]
 
@@ -41,28 +42,49 @@ class Pooled:
             )
         return self
 
-    def __call__(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison]:
+    def __call__(self, encoded: Encoded, samples: Samples, world: World) -> tuple[Comparison, ...]:
+        return self.compare(encoded, samples, world, whose=lambda samples: samples.index)
+
+    def compare(
+        self, encoded: Encoded, samples: Samples, world: World, *, whose: Identify
+    ) -> tuple[Comparison, ...]:
+        """Compare all views; `whose` gives the identity of each sample.
+
+        A twin may encode the first views only: anchors of the others are then compared apart,
+        each anchor with the same share in the sum.
+        """
+        count, views, targets = len(samples), len(encoded.online), len(encoded.target)
         anchors = self.vectors(encoded.online)
         twin = encoded.target is not encoded.online
         candidates = self.vectors(encoded.target) if twin else anchors
-        views = len(encoded.online)
 
-        def identify(index: Tensor) -> Tensor:
-            return index.repeat(views)
+        def identify(samples: Samples) -> Tensor:
+            return whose(samples).repeat(targets)
 
-        identity = identify(index)
-        return (
-            Comparison(
-                anchors=anchors,
-                candidates=candidates,
-                anchor_identity=identity,
-                candidate_identity=identity,
-                itself=0,
-                everyone=world.everyone(identify),
-                anchor_views=(len(index),) * views,
-                candidate_views=(len(index),) * views,
-            ),
+        identity, everyone = identify(samples), world.everyone(identify)
+        same = Comparison(
+            anchors=anchors if targets == views else anchors[: targets * count],
+            candidates=candidates,
+            anchor_identity=identity,
+            candidate_identity=identity,
+            itself=0,
+            weight=targets / views,
+            everyone=everyone,
+            anchor_views=(count,) * targets,
+            candidate_views=(count,) * targets,
         )
+        if targets == views:
+            return (same,)
+        more = views - targets
+        rest = replace(
+            same,
+            anchors=anchors[targets * count :],
+            anchor_identity=whose(samples).repeat(more),
+            itself=None,
+            weight=more / views,
+            anchor_views=(count,) * more,
+        )
+        return same, rest
 
     def vectors(self, views: tuple[Maps, ...]) -> Tensor:
         """Pool the chosen map of every view into one matrix, view after view."""

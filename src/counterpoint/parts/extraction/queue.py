@@ -13,12 +13,14 @@ from counterpoint.framework import (
     Extraction,
     PartError,
     Remembered,
+    Samples,
     World,
 )
 from counterpoint.framework.contracts import BuiltExtraction
 from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.optional import fit_samples, held_out
-from counterpoint.framework.records import NOBODY, Index, Maps, Shape
+from counterpoint.framework.records import NOBODY, Maps, Shape
+from counterpoint.framework.samples import blank_samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class QueueExtraction(nn.Module):
         self.register_buffer("keys", torch.zeros(size, width))
         register_count(self, "written")
 
-    def forward(self, encoded: Encoded, index: Index, world: World) -> tuple[Comparison, ...]:
+    def forward(self, encoded: Encoded, samples: Samples, world: World) -> tuple[Comparison, ...]:
         if encoded.target is encoded.online:
             raise PartError(
                 "extraction",
@@ -75,7 +77,7 @@ class QueueExtraction(nn.Module):
                 needs="keys from an encoder that moves slowly",
                 do="wrap the encoder: MomentumEncoder(of=..., decay=0.999)",
             )
-        comparisons = self.inner(encoded, index, world)
+        comparisons = self.inner(encoded, samples, world)
         widened = tuple(self.widen(comparison) for comparison in comparisons)
         for comparison in comparisons:  # after: a key is not a negative in its own step
             self.push(comparison, world)
@@ -109,5 +111,5 @@ def _key_width(inner: BuiltExtraction, maps: tuple[tuple[Shape, ...], ...]) -> i
         with torch.device("meta"):
             return tuple(tuple(torch.empty(2, *shape) for shape in view) for view in maps)
 
-    (first, *_) = inner(Encoded(blank(), blank()), torch.arange(2), ALONE)
+    (first, *_) = inner(Encoded(blank(), blank()), blank_samples(2, labels=True), ALONE)
     return first.candidates.shape[1]

@@ -118,7 +118,8 @@ class HealthWatch(Callback):
 
 def decay_of(model: Model, progress: float) -> float | None:
     """Give the decay of the twin at this share of the run, if there is one."""
-    return next((1 - twin.follow(progress) for twin in twins(model)), None)
+    follows = (getattr(twin, "follow", None) for twin in twins(model))
+    return next((1 - follow(progress) for follow in follows if follow is not None), None)
 
 
 def read_history(file: Path, *, until: int) -> list[Signs]:

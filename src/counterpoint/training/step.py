@@ -1,0 +1,89 @@
+"""One training step: views, loss, backward, update and twins, the same for everybody.
+
+A trainer calls the two halves, `batch_loss` and `step_twins`, since the update between them is its
+own; who measures or checks calls `train_step` or `update`.
+"""
+
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from counterpoint.data.batch import Batch
+from counterpoint.evaluation.placing import device_of
+from counterpoint.framework import ALONE, Draw, Model, Samples, World, contrast, twins
+from counterpoint.framework.model import reaching_all, views_of_batch
+from counterpoint.framework.records import Index
+from counterpoint.framework.sending import send
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """What labels are read from: a source of images."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def labels(self) -> Int64[Tensor, " sample"] | None: ...
+
+
+def samples_of(model: Model, source: Labelled, index: Index, *, progress: float = 0.0) -> Samples:
+    """Return the samples of a batch, with their labels where a part asks for them."""
+    return Samples(index, labels_of(model, source, index), progress)
+
+
+def labels_of(model: Model, source: Labelled, index: Index) -> Index | None:
+    """Return the labels of some samples; None where no part asks for them."""
+    if not model.needs_labels:
+        return None
+    if source.labels is None:
+        raise ValueError(
+            f"data: {source.name} has no labels, and a part of the method needs them; "
+            "take data with labels, or a method that learns without"
+        )
+    return source.labels[index]
+
+
+def batch_loss(
+    model: Model, batch: Batch, draw: Draw, samples: Samples, world: World = ALONE
+) -> Float[Tensor, ""]:
+    """Return the loss of a batch that is where the model is: the half before the update."""
+    views = views_of_batch(model.views, batch.images, draw)
+    return reaching_all(contrast(model, views, samples, world), model)
+
+
+def step_twins(model: Model, progress: float) -> None:
+    """Let every twin follow its network: the half after the update."""
+    for twin in twins(model):
+        twin.step(progress)
+
+
+def update(
+    model: Model, loss: Float[Tensor, ""], optimiser: torch.optim.Optimizer, progress: float = 0.0
+) -> None:
+    """Take the gradient of a loss, update the weights by it, and let the twins follow."""
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    step_twins(model, progress)
+
+
+def train_step(
+    model: Model,
+    batch: Batch,
+    optimiser: torch.optim.Optimizer,
+    source: Labelled,
+    *,
+    seed: int = 0,
+    epoch: int = 0,
+    progress: float = 0.0,
+) -> Float[Tensor, ""]:
+    """Train on one batch, wherever the model is, and return the loss before the update."""
+    device = device_of(model)
+    draw = Draw(seed, epoch, send(batch.index, device))
+    samples = samples_of(model, source, batch.index, progress=progress)
+    loss = batch_loss(model, batch.to(device), draw, samples)
+    update(model, loss, optimiser, progress)
+    return loss.detach()
