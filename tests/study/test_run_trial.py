@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from counterpoint.framework import Draw, contrast
 from counterpoint.study import Flops, Images, ResultStore, Seconds, run_here, run_local, run_trial
 from counterpoint.study.composing import composed, opened
-from counterpoint.study.step_cost import step_flops
 from counterpoint.study.supervised import supervised
+from counterpoint.training.cost import step_flops
 from study.trials import tiny
 
 OWN = Path(__file__).with_name("crashing.py")

@@ -15,9 +15,9 @@ from counterpoint.study import Flops, Images, ResultStore, Trial, run_trial
 from counterpoint.study.composing import composed, training_for
 from counterpoint.study.load import trials_of
 from counterpoint.study.plan import plan_trials
-from counterpoint.study.step_cost import step_flops
 from counterpoint.study.studies import STUDIES, as_released
 from counterpoint.study.studies.table1 import RELEASED
+from counterpoint.training.cost import step_flops
 from study.trials import tiny
 
 

@@ -24,7 +24,7 @@ from counterpoint.training import resume as resuming
 from counterpoint.training import summary as start
 from counterpoint.training.callbacks import progress_lines as progress
 from counterpoint.training.callbacks.progress_lines import Pace
-from counterpoint.training.memory import activation_numbers, shadow
+from counterpoint.training.cost import activation_numbers, shadow
 from counterpoint.training.optimisers import optimiser, parameter_groups, rate
 from counterpoint.training.summary import batch_words, candidates, memory, start_table
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from counterpoint.checking.ranks import batch, gradient_difference
 from counterpoint.evaluation.placing import best_device, device_of
 from counterpoint.framework import Method, Model, contrast
-from counterpoint.training.memory import activation_numbers
+from counterpoint.training.cost import NUMBER, activation_numbers, trained_parameters
 from counterpoint.training.step import update
 
 EXACT = 1e-9  # of the largest gradient, in float64
@@ -60,9 +60,9 @@ def _built(method: Method, image: tuple[int, ...], device: torch.device) -> Mode
 
 
 def _size(model: Model) -> CheckResult:
-    weights = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    numbers = activation_numbers(model)
-    memory = f"{weights * 4 / 2**20:.1f} MiB, {numbers * 4 / 2**20:.2f} MiB of activations a view"
+    weights, numbers = trained_parameters(model), activation_numbers(model)
+    bytes_of = weights * NUMBER / 2**20, numbers * NUMBER / 2**20
+    memory = f"{bytes_of[0]:.1f} MiB, {bytes_of[1]:.2f} MiB of activations a view"
     return CheckResult("size", f"{weights:,} weights, {memory}", well=True)
 
 

@@ -8,7 +8,6 @@ from counterpoint.data.workers import loader_workers
 from counterpoint.evaluation.placing import best_device
 from counterpoint.framework import Model
 from counterpoint.framework.settings import Training
-from counterpoint.training.memory import memory_parts
 from counterpoint.training.optimisers import optimiser
 from counterpoint.training.step import train_step
 
@@ -52,8 +51,3 @@ def measure_speed(model: Model, source: Source, training: Training) -> Speed:
         if len(ends) > MOST_STEPS or (len(ends) > 2 and ends[-1] - ends[0] > SECONDS):
             break
     return Speed((len(ends) - 1) * batch / (ends[-1] - ends[0]), len(ends) - 1, batch)
-
-
-def memory_of(model: Model, training: Training) -> int:
-    """Estimate the bytes of weights, their gradients and states, and the activations."""
-    return sum(memory_parts(model, training, ranks=1))

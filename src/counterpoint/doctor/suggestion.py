@@ -12,12 +12,12 @@ import torch
 
 from counterpoint.data import Source, image_shape
 from counterpoint.doctor.inspection import Look
-from counterpoint.doctor.speed import Speed, measure_speed, memory_of
+from counterpoint.doctor.speed import Speed, measure_speed
 from counterpoint.framework import Model
 from counterpoint.framework.settings import Training, fitting_batch
 from counterpoint.methods import method_named, training_of
 from counterpoint.progress import clock
-from counterpoint.training.memory import memory_there
+from counterpoint.training.cost import memory_of, memory_there
 
 ENOUGH = 630_000  # images seen in 14 epochs of CIFAR-10: kNN 0.330 to 0.638, docs/results.md
 NIGHT = 8 * 3600  # seconds; our choice
@@ -77,7 +77,7 @@ def suggested(source: Source, looks: list[Look], place: str) -> Suggestion | Non
         training.batch,
         epochs,
         epochs * len(source) / trial.images_per_second,
-        memory_of(model, training),
+        memory_of(model, training).total,
         trial.words,
         _command(place, method, size, training.batch, epochs),
     )
@@ -95,7 +95,7 @@ def _side(source: Source, looks: list[Look]) -> int | None:
 def _fitted(model: Model, training: Training) -> Training:
     """Halve the batch until it fits into half of the memory."""
     there = memory_there()
-    while training.batch > 2 and memory_of(model, training) > SHARE * there:
+    while training.batch > 2 and memory_of(model, training).total > SHARE * there:
         training = replace(training, batch=training.batch // 2)
     return training
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import torch
 
 from counterpoint.data import Batches, Source, Splits
-from counterpoint.framework import Method, Model, contrast
+from counterpoint.framework import Draw, Method, Model
 from counterpoint.framework.settings import Training
 from counterpoint.pretraining import pretrain
 from counterpoint.run_files import CHECKPOINTS
-from counterpoint.study.step_cost import first_views
-from counterpoint.training.step import samples_of
+from counterpoint.training.step import batch_loss, samples_of
 
 SHARE = 0.1  # of the trial's steps, for each rate; ours: the paper does not say
 MOST = 20  # batches of held-out images
@@ -74,7 +73,8 @@ def held_out_loss(model: Model, source: Source, training: Training) -> float:
     losses = []
     for given in Batches(source, batch=batch, seed=training.seed, cut=model.views.cut):
         samples = samples_of(copied, source, given.index)
-        losses.append(contrast(copied, first_views(copied, given, training.seed), samples))
+        draw = Draw(training.seed, 0, given.index)
+        losses.append(batch_loss(copied, given, draw, samples))
         if len(losses) == MOST:
             break
     mean = float(torch.stack(losses).double().mean())

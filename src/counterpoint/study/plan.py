@@ -9,13 +9,11 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from counterpoint.data import image_shape
-from counterpoint.framework.settings import Training
 from counterpoint.study.budget import Seconds, StepCost
 from counterpoint.study.composing import composed, opened, training_for
 from counterpoint.study.learning_rate import SHARE
-from counterpoint.study.step_cost import step_flops
 from counterpoint.study.trial import Trial
-from counterpoint.training.memory import activation_numbers
+from counterpoint.training.cost import memory_of, step_flops
 
 SIDE = 32  # of images that are not here to be looked at: CIFAR-10's
 
@@ -55,7 +53,7 @@ def _planned(trial: Trial, speed: float) -> Planned:
         steps=steps,
         flops=all_steps * flops,
         seconds=trial.budget.n * all_steps / steps if timed else all_steps * flops / speed,
-        gigabytes=_memory(model, training) / 1e9,
+        gigabytes=memory_of(model, training).total / 1e9,
     )
 
 
@@ -65,12 +63,6 @@ def _image(trial: Trial) -> tuple[int, ...]:
     except (FileNotFoundError, ValueError):
         side = trial.size or SIDE
         return (3, side, side)
-
-
-def _memory(model: nn.Module, training: Training) -> float:
-    weights = sum(p.numel() for p in model.parameters()) * 4
-    views = len(model.views.shapes) * training.batch  # type: ignore[union-attr, arg-type]
-    return weights * (2 + training.states) + views * activation_numbers(model) * 4.0  # type: ignore[arg-type]
 
 
 def machine_speed(*, seconds: float = 1.0) -> float:

@@ -19,10 +19,11 @@ from counterpoint.study.learning_rate import choose_rate
 from counterpoint.study.outcome import Cost, Outcome
 from counterpoint.study.result_store import ResultStore
 from counterpoint.study.settled import Settled, settle, settled_before
-from counterpoint.study.step_cost import step_flops, step_seconds
+from counterpoint.study.step_cost import step_seconds
 from counterpoint.study.supervised import supervised
 from counterpoint.study.trial import Trial
 from counterpoint.study.workplace import alone_in, forget_peak, logged_to, peak_mb
+from counterpoint.training.cost import step_flops
 
 
 def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:

@@ -7,7 +7,13 @@ from counterpoint.data import Source
 from counterpoint.framework import ALONE, Method, Model
 from counterpoint.framework.samples import blank_samples
 from counterpoint.framework.settings import Training
-from counterpoint.training.memory import blank_views, memory_parts, memory_there, shadow
+from counterpoint.training.cost import (
+    blank_views,
+    memory_of,
+    memory_there,
+    shadow,
+    trained_parameters,
+)
 
 WIDE = 2048  # images; more are made for many devices
 
@@ -39,10 +45,9 @@ def _candidates(model: Model, images: int) -> int:
 
 def memory(model: Model, training: Training, *, ranks: int) -> str:
     """Estimate the memory of a rank, and warn where it is more than there is."""
-    weights, activations = memory_parts(model, training, ranks=ranks)
-    total, there = weights + activations, memory_there()
-    said = f"about {total / 2**30:.2f} GiB ({activations / 2**30:.2f} of activations)"
-    if total <= there:
+    needed, there = memory_of(model, training, ranks=ranks), memory_there()
+    said = f"about {needed.total / 2**30:.2f} GiB ({needed.activations / 2**30:.2f} of activations)"
+    if needed.total <= there:
         return said
     do = "a smaller --batch-size or --size, or --accumulate"
     return f"[bold red]{said}, and there are {there / 2**30:.0f}: take {do}[/]"
@@ -102,12 +107,11 @@ def start_table(
     table = Table(title=f"method {method.fingerprint}", show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    count = sum(p.numel() for p in model.parameters() if p.requires_grad)
     rows = {
         "data": repr(source),
         **dict(method.rows()),
         "recipe": recipe,
-        "parameters": f"{count:,} trained",
+        "parameters": f"{trained_parameters(model):,} trained",
         "candidates": candidates(model, training, ranks=ranks),
         "learning rate": (
             f"{training.scaled_lr:g} = {training.lr:g} x {training.batch} / 256, "
