@@ -8,6 +8,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.framework import ALONE, PartError, Scores, Terms, World
+from counterpoint.parts.losses.crowded import Mask, Rows, by_rows, crowded, masked_logsumexp
 from counterpoint.parts.losses.softmax import Summary, summarise
 
 Numerator = Literal["each", "sum"]
@@ -52,12 +53,31 @@ class NCE:
         return self
 
     def __call__(self, scores: Scores, world: World = ALONE) -> Terms:  # noqa: ARG002
+        if crowded(scores):
+            return by_rows(scores, self._rows)
         return nce(
             summarise(scores),
             numerator=self.numerator,
             denominator=self.denominator,
             average=self.average,
         )
+
+    def _rows(self, s: Rows, positive: Mask, negative: Mask) -> tuple[Tensor, Tensor]:
+        """Sum the terms of some anchors, from all of their scores."""
+        count, below = positive.sum(dim=1), masked_logsumexp(s, negative)
+        has = count > 0
+        if self.numerator == "sum" or self.denominator == "all":
+            above = masked_logsumexp(s, positive)
+            below = torch.logaddexp(above, below) if self.denominator == "all" else below
+        if self.numerator == "sum":
+            return torch.where(has, below - above, 0.0).sum(), has.sum()
+        log_d = below[:, None]
+        if self.denominator == "own":
+            log_d = torch.logaddexp(s, log_d)
+        terms = (log_d - s).masked_fill(~positive, 0.0).sum(dim=1)
+        if self.average == "positives":
+            return terms.sum(), count.sum()
+        return (terms / count.clamp(min=1)).sum(), has.sum()
 
 
 def nce(

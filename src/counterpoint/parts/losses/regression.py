@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from torch import Tensor
+
 from counterpoint.framework import ALONE, PartError, Scores, Terms, World
+from counterpoint.parts.losses.crowded import Mask, Rows, by_rows, crowded
 from counterpoint.parts.losses.softmax import Summary, positives
 
 
@@ -25,7 +28,16 @@ class Regression:
         return self
 
     def __call__(self, scores: Scores, world: World = ALONE) -> Terms:  # noqa: ARG002
+        if crowded(scores):
+            return by_rows(scores, _rows)
         return regression(positives(scores))
+
+
+def _rows(s: Rows, positive: Mask, _negative: Mask) -> tuple[Tensor, Tensor]:
+    """Sum the terms of some anchors, from all of their scores."""
+    count = positive.sum(dim=1)
+    terms = (2 - 2 * s).masked_fill(~positive, 0.0).sum(dim=1) / count.clamp(min=1)
+    return terms.sum(), (count > 0).sum()
 
 
 def regression(summary: Summary) -> Terms:

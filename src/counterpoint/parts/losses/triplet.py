@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
+from torch import Tensor
 
 from counterpoint.framework import ALONE, PartError, Scores, Terms, World
+from counterpoint.parts.losses.crowded import Mask, Rows, by_rows, crowded
 from counterpoint.parts.losses.softmax import Summary, hardest
 
 
@@ -27,7 +29,17 @@ class Triplet:
         return self
 
     def __call__(self, scores: Scores, world: World = ALONE) -> Terms:  # noqa: ARG002
+        if crowded(scores):
+            return by_rows(scores, self._rows)
         return triplet(hardest(scores), margin=self.margin)
+
+    def _rows(self, s: Rows, positive: Mask, negative: Mask) -> tuple[Tensor, Tensor]:
+        """Sum the terms of some anchors, from all of their scores."""
+        worst = s.masked_fill(~positive, torch.inf).amin(dim=1)
+        best = s.masked_fill(~negative, -torch.inf).amax(dim=1)
+        has = positive.any(dim=1)
+        gap = torch.where(has, self.margin - worst + best, 0.0)
+        return gap.clamp(min=0).sum(), has.sum()
 
 
 def triplet(summary: Summary, *, margin: float) -> Terms:
