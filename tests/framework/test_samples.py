@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from counterpoint.data import Source
+from counterpoint.data import ArraySource
 from counterpoint.framework import ALONE, PartError, Samples, Terms, contrast, twins
 from counterpoint.framework.settings import Training
 from counterpoint.methods import byol, moco, simclr
@@ -43,7 +43,7 @@ def test_labels_as_identities_are_supervised_contrastive_learning(labels):
 
 def source(*, labels):
     images = torch.randint(256, (32, 3, 8, 8), dtype=torch.uint8)
-    return Source("noise", images, labels=torch.arange(32) % 3 if labels else None)
+    return ArraySource("noise", images, labels=torch.arange(32) % 3 if labels else None)
 
 
 def test_a_method_that_needs_labels_is_refused_where_there_are_none(tmp_path):
@@ -87,7 +87,9 @@ def test_a_loss_sees_the_progress_of_training(tmp_path):
     method = simclr(NarrowResNet(widths=(4,), blocks=(1,)), size=32).swap(loss=ProgressLoss())
     images = torch.randint(256, (32, 3, 32, 32), dtype=torch.uint8)
     training = Training(batch=8, epochs=1)
-    pretrain(method, Source("n", images), out=tmp_path / "run", training=training, health=False)
+    pretrain(
+        method, ArraySource("n", images), out=tmp_path / "run", training=training, health=False
+    )
     lines = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
     column = lines[0].split(",").index("loss")
     assert [float(line.split(",")[column]) for line in lines[1:]] == [0.0, 0.25, 0.5, 0.75]
@@ -184,6 +186,9 @@ class OwnPair(nn.Module):
 
     def step(self, progress):
         self.steps.append(progress)
+
+    def restart(self):
+        self.slow.load_state_dict(self.online.state_dict())
 
 
 def test_a_twin_of_ones_own_is_asked_stepped_and_left_out_of_evaluation():

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from counterpoint.evaluation.placing import device_of
 from counterpoint.framework import ALONE, Draw, Method, Model, Samples, World, contrast
-from counterpoint.framework.samples import blank_samples
+from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.methods import read_method
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.parts.own import own_parts

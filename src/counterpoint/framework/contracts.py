@@ -6,6 +6,7 @@ Settings are frozen dataclasses with a class attribute `part` that names their p
 from collections.abc import Sequence
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
+from counterpoint.framework.batch_samples import Samples
 from counterpoint.framework.records import (
     Comparison,
     Cuts,
@@ -19,7 +20,6 @@ from counterpoint.framework.records import (
     Terms,
     View,
 )
-from counterpoint.framework.samples import Samples
 from counterpoint.framework.world import World
 
 

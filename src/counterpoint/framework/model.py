@@ -8,6 +8,7 @@ from inspect import signature
 import torch
 from torch import Tensor, nn
 
+from counterpoint.framework.batch_samples import Samples, as_samples, blank_samples
 from counterpoint.framework.contracts import (
     BuiltEncoder,
     BuiltExtraction,
@@ -35,7 +36,6 @@ from counterpoint.framework.records import (
     Shape,
     View,
 )
-from counterpoint.framework.samples import Samples, as_samples, blank_samples
 from counterpoint.framework.world import ALONE, Once, World
 
 BATCH = 4  # of the dry run: more than one, so that batch norm has statistics

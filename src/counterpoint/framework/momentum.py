@@ -40,6 +40,10 @@ class Momentum(nn.Module):
         """Run the twin; no gradient flows into it or out of it."""
         return self.twin(*inputs)
 
+    def restart(self) -> None:
+        """Make the twin equal to the online module, which was given other weights."""
+        self.twin.load_state_dict(self.online.state_dict())
+
     def follow(self, progress: float) -> float:
         """Give one minus the decay at this share of the run."""
         follow = 1 - self.decay

@@ -5,7 +5,7 @@
 | `for_samples(n)` | settings of an extraction | the same settings | pretraining, before it builds |
 | `held_out` | settings of an extraction | True | the search for a learning rate |
 | `needs_labels` | settings of any part | False | who makes `Samples` |
-| `online`, `target(views)`, `step(progress)` | a built encoder or head | no twin | every step |
+| `online`, `target`, `step`, `restart` (`Twinned`) | a built encoder or head | no twin | steps |
 | `probe` | a built encoder | -1, the last map | evaluation |
 | `needs_all_views` | a built encoder | False: it takes any number | health |
 | `backbone`, `made_by` | a built encoder | itself, None | a run that is saved |
@@ -63,6 +63,9 @@ class Twinned(Protocol):
 
     def step(self, progress: float, /) -> None:
         """Let the twin follow after an update; `progress` is the share of all that are done."""
+
+    def restart(self) -> None:
+        """Make the twin equal to what is trained, which was given other weights."""
 
 
 def trained(encoder: BuiltEncoder | nn.Module) -> nn.Module:

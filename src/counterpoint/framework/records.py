@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
+from counterpoint.framework.batch_samples import Index as Index
+from counterpoint.framework.batch_samples import Samples
 from counterpoint.framework.errors import PartError
-from counterpoint.framework.samples import Index as Index
-from counterpoint.framework.samples import Samples
 from counterpoint.framework.world import Everyone
 
 Images = UInt8[Tensor, "batch channel height width"]

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from jaxtyping import Float, Int64, Num
 from torch import Tensor
 
-from counterpoint.framework.samples import Samples
+from counterpoint.framework.batch_samples import Samples
 
 Identify = Callable[[Samples], Tensor]
 """The identities of a rank's candidates, as a function of its samples."""

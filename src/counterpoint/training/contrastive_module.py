@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from counterpoint.evaluation import Representation
-from counterpoint.framework import ALONE, Draw, Method, World, contrast, twins
+from counterpoint.framework import ALONE, Draw, Method, Samples, World, contrast
 from counterpoint.framework.model import reaching_all
 from counterpoint.framework.optional import held_out
 from counterpoint.framework.records import Index, Shape
@@ -19,6 +19,7 @@ from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.distributed import world
 from counterpoint.training.loader_batch import LoaderBatch, number, read_batch
 from counterpoint.training.optimisers import optimiser, rate
+from counterpoint.training.step import step_twins
 
 THEIRS = {"accumulate": "accumulate_grad_batches=4", "precision": 'precision="bf16-mixed"'}
 """Settings of a run that are arguments of the Trainer here."""
@@ -84,8 +85,7 @@ class ContrastiveModule(L.LightningModule):
 
     def optimizer_step(self, *arguments: Any, **named: Any) -> None:
         super().optimizer_step(*arguments, **named)
-        for twin in twins(self.model):  # once per update, also when gradients accumulate
-            twin.step(self.global_step / self.trainer.estimated_stepping_batches)
+        step_twins(self.model, self.global_step / self.trainer.estimated_stepping_batches)
 
     def configure_optimizers(self) -> Any:
         steps = self.trainer.estimated_stepping_batches
@@ -115,7 +115,18 @@ class ContrastiveModule(L.LightningModule):
             draw = Draw(self.training_settings.seed, epoch, send(index, self.device))
             assert given.images is not None
             views = self.model.views(given.images, draw)
-        return contrast(self.model, views, index, self.world)
+        return contrast(self.model, views, self._samples(given, index), self.world)
+
+    def _samples(self, given: LoaderBatch, index: Index) -> Samples:
+        """Return the numbers and, where a part asks for them, the labels of a batch."""
+        progress = self.global_step / self.trainer.estimated_stepping_batches
+        if not self.model.needs_labels:
+            return Samples(index, progress=progress)
+        if given.labels is None:
+            raise ValueError(
+                "batch: got no labels, and a part of the method needs them; give (images, labels)"
+            )
+        return Samples(index, given.labels, progress)
 
     def _index(self, given: LoaderBatch, batch: int) -> Index:
         if given.index is not None:

@@ -11,9 +11,9 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from counterpoint.framework import ALONE, Method, Model, Samples, Scores
+from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.contracts import BuiltLoss
 from counterpoint.framework.records import NOBODY, View
-from counterpoint.framework.samples import blank_samples
 from counterpoint.framework.settings import Training
 
 Built = TypeVar("Built")

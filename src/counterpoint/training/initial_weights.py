@@ -7,6 +7,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from counterpoint.framework import Model, twins
+from counterpoint.framework.optional import backbone_of, trained
 
 SHOWN = 4
 
@@ -43,13 +44,10 @@ def load_initial(model: Model, weights: Path) -> dict[str, str]:
         )
     network.load_state_dict(tensors)
     for twin in twins(model):
-        twin.twin.load_state_dict(twin.online.state_dict())
+        twin.restart()
     return {"file": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
 def _network(model: Model) -> nn.Module:
     """Return the network of an encoder, without its head and its twin."""
-    encoder = getattr(model.encoder, "online", model.encoder)
-    network = getattr(encoder, "backbone", encoder)
-    assert isinstance(network, nn.Module)
-    return network
+    return backbone_of(trained(model.encoder))

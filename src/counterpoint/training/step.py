@@ -4,12 +4,11 @@ A trainer calls the two halves, `batch_loss` and `step_twins`, since the update 
 own; who measures or checks calls `train_step` or `update`.
 """
 
-from typing import Protocol, runtime_checkable
-
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float
 from torch import Tensor
 
+from counterpoint.data import Source
 from counterpoint.data.batch import Batch
 from counterpoint.evaluation.placing import device_of
 from counterpoint.framework import ALONE, Draw, Model, Samples, World, contrast, twins
@@ -18,32 +17,21 @@ from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
 
 
-@runtime_checkable
-class Labelled(Protocol):
-    """What labels are read from: a source of images."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def labels(self) -> Int64[Tensor, " sample"] | None: ...
-
-
-def samples_of(model: Model, source: Labelled, index: Index, *, progress: float = 0.0) -> Samples:
+def samples_of(model: Model, source: Source, index: Index, *, progress: float = 0.0) -> Samples:
     """Return the samples of a batch, with their labels where a part asks for them."""
     return Samples(index, labels_of(model, source, index), progress)
 
 
-def labels_of(model: Model, source: Labelled, index: Index) -> Index | None:
+def labels_of(model: Model, source: Source, index: Index) -> Index | None:
     """Return the labels of some samples; None where no part asks for them."""
     if not model.needs_labels:
         return None
-    if source.labels is None:
+    if not source.has_labels:
         raise ValueError(
             f"data: {source.name} has no labels, and a part of the method needs them; "
             "take data with labels, or a method that learns without"
         )
-    return source.labels[index]
+    return source.labels_of(index)
 
 
 def batch_loss(
@@ -74,7 +62,7 @@ def train_step(
     model: Model,
     batch: Batch,
     optimiser: torch.optim.Optimizer,
-    source: Labelled,
+    source: Source,
     *,
     seed: int = 0,
     epoch: int = 0,

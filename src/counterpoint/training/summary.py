@@ -5,7 +5,7 @@ from rich.table import Table
 
 from counterpoint.data import Source
 from counterpoint.framework import ALONE, Method, Model
-from counterpoint.framework.samples import blank_samples
+from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.settings import Training
 from counterpoint.training.cost import (
     blank_views,

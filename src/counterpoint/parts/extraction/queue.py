@@ -16,11 +16,11 @@ from counterpoint.framework import (
     Samples,
     World,
 )
+from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.contracts import BuiltExtraction
 from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.optional import fit_samples, held_out
 from counterpoint.framework.records import NOBODY, Maps, Shape
-from counterpoint.framework.samples import blank_samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
