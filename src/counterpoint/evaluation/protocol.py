@@ -24,7 +24,7 @@ from counterpoint.spelling import did_you_mean
 
 FROZEN: dict[str, Callable[..., Fitted]] = {"knn": knn_probe, "linear": linear, "mlp": mlp}
 PROBES = (*FROZEN, "finetune")
-CHANCY = {"mlp", "finetune"}
+SEEDED = {"mlp", "finetune"}
 """Probes that another seed trains otherwise; the others have one answer."""
 
 
@@ -120,7 +120,7 @@ def _train(
 ) -> _Trained:
     """Train one probe on a share of the labels, for every seed that makes a difference."""
     started = time.monotonic()
-    used = tuple(seeds) if name in CHANCY or fraction < 1 else (seeds[0],)
+    used = tuple(seeds) if name in SEEDED or fraction < 1 else (seeds[0],)
     fitted: list[Fitted | FineTuned] = []
     for seed in used:
         chosen = share_of_labels(known[1], fraction, seed=seed)

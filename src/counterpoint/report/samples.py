@@ -19,11 +19,11 @@ from counterpoint.report.gallery import nearest_images
 from counterpoint.report.projection import Projection, project
 from counterpoint.report.thumbnails import thumbnails
 
-LEAST = 100  # test images below which the training images say more; our choice
-FEWEST = 8  # an image, its six neighbours and one more
+MIN_TEST_IMAGES = 100  # test images below which the training images say more; our choice
+MIN_IMAGES = 8  # an image, its six neighbours and one more
 NEAR = 6
 KINDS = 20  # labels that a legend can name and eyes can find; with more, groups are shown
-SHOWN = 3  # images on the contact sheet: each is a row
+SHEET_IMAGES = 3  # images on the contact sheet: each is a row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,16 +64,16 @@ class Seen:
 
 def choose(splits: Splits, *, count: int) -> Sample:
     """Take images that training did not see, if there are enough; the same ones every time."""
-    unseen = len(splits.test) >= LEAST
+    unseen = len(splits.test) >= MIN_TEST_IMAGES
     source = splits.test if unseen else splits.train
-    if len(source) < FEWEST:
-        raise ValueError(f"report: got {len(source)} images, needs {FEWEST} to compare")
+    if len(source) < MIN_IMAGES:
+        raise ValueError(f"report: got {len(source)} images, needs {MIN_IMAGES} to compare")
     order = first_readable(source, drawn(len(source), TRIED * count, seed=0), count=count)
     chosen = source.subset("sample", order.sort().values)
     kind = "test images, which training did not see" if unseen else "training images"
     some = "all" if len(chosen) == len(source) else f"{len(chosen):,} of"
     words = f"{some} {len(source):,} {kind}"
-    shown = sample_images(splits.train, SHOWN, seed=0)
+    shown = sample_images(splits.train, SHEET_IMAGES, seed=0)
     return Sample(chosen, words, thumbnails(chosen), shown)
 
 

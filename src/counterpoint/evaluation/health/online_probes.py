@@ -14,7 +14,7 @@ from counterpoint.framework import Model
 
 KNOWN, ASKED = 1_200, 300  # labelled images: the standard error of an accuracy is at most 0.029
 SHARE = 30  # one image in 30 at most, which is 1,500 of CIFAR-10's 45,000, so that it stays cheap
-FEWEST = 100  # below this an accuracy says nothing
+MIN_IMAGES = 100  # below this an accuracy says nothing
 K = 20  # neighbours, as in docs/results.md
 PENALTY = 0.1  # of the ridge, for standardised features; our choice
 
@@ -54,13 +54,13 @@ def probed(model: Model, source: Source, order: Int64[Tensor, " sample"]) -> dic
     was.
     """
     count = min(KNOWN + ASKED, len(source) // SHARE)
-    if not source.has_labels or count < FEWEST:
+    if not source.has_labels or count < MIN_IMAGES:
         return {}
     some = source.subset("probe", order[:count])
     with untouched(model):
         found = Representation(model).readable(some)
     vectors, count = found.vectors, len(found.index)
-    if count < FEWEST or not bool(vectors.isfinite().all()):
+    if count < MIN_IMAGES or not bool(vectors.isfinite().all()):
         return {}
     asked = count * ASKED // (KNOWN + ASKED)
     truth = source.labels_of(order[found.index])

@@ -11,7 +11,7 @@ from counterpoint.framework.precision import at_least_fp32
 from counterpoint.framework.records import NOBODY
 from counterpoint.parts.losses.softmax import squash
 
-MOST = 1 << 24  # scores that are held at once, as 4,096 x 4,096: 64 MB of fp32
+MAX_SCORES = 1 << 24  # scores that are held at once, as 4,096 x 4,096: 64 MB of fp32
 ANCHORS = 1024  # of these top-1 has a standard error of at most 0.016: enough for a verdict
 BINS = 40  # of a histogram; our choice: steps of 0.05 of a cosine
 WIDE = 20.0  # half the histogram's width for scores without a bound: AMDIM's clip
@@ -37,7 +37,7 @@ class ScoreTable:
 
 def table(scores: Scores, *, anchors: int = ANCHORS) -> ScoreTable:
     """Work out the scores of some anchors, evenly spaced among all, and never too many."""
-    most = max(1, min(anchors, MOST // max(1, len(scores.candidates)), len(scores.anchors)))
+    most = max(1, min(anchors, MAX_SCORES // max(1, len(scores.candidates)), len(scores.anchors)))
     row = torch.linspace(0, len(scores.anchors) - 1, most, device=scores.anchors.device).long()
     chosen, candidates = at_least_fp32(scores.anchors)[row], at_least_fp32(scores.candidates)
     who, whose = scores.anchor_identity.to(row.device), scores.candidate_identity.to(row.device)

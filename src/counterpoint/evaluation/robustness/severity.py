@@ -14,7 +14,7 @@ Bytes = UInt8[Tensor, "image channel height width"]
 SEVERITIES = (1, 2, 3, 4, 5)
 # The published tables are for 32 and for 224 pixels. Where one ends and the other begins is our
 # choice: by the shorter side, so that every kernel of the large table fits into the image.
-SMALL, LEAST = 48, 16
+SMALL, MIN_SIDE = 48, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Severities(Generic[Setting]):
                 f"{self.name}: got images of {channels} channels, needs red, green and blue; "
                 "repeat a grey channel three times"
             )
-        if min(height, width) < LEAST:
+        if min(height, width) < MIN_SIDE:
             raise ValueError(
-                f"{self.name}: got images of {height} x {width}, needs {LEAST} pixels a side"
+                f"{self.name}: got images of {height} x {width}, needs {MIN_SIDE} pixels a side"
             )
         if severity not in SEVERITIES:
             raise ValueError(f"{self.name}: got severity {severity}, needs 1, 2, 3, 4 or 5")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from counterpoint.evaluation.robustness.severity import LEAST, Bytes
+from counterpoint.evaluation.robustness.severity import MIN_SIDE, Bytes
 from counterpoint.parts.views.resampling import resample
 from counterpoint.parts.views.window import whole_of
 
@@ -54,8 +54,8 @@ def shifted(images: Bytes, shift: Shift) -> Bytes:
            dtype=torch.uint8)
     """
     tall, wide = images.shape[-2:]
-    if min(tall, wide) < LEAST:
-        raise ValueError(f"shift: got images of {tall} x {wide}, needs {LEAST} pixels a side")
+    if min(tall, wide) < MIN_SIDE:
+        raise ValueError(f"shift: got images of {tall} x {wide}, needs {MIN_SIDE} pixels a side")
     height, width = (round(side / shift.scale) for side in (tall, wide))
     top = (tall - height) // 2 + round(shift.down * tall)
     left = (wide - width) // 2 + round(shift.right * wide)

@@ -10,9 +10,9 @@ from counterpoint.report.charts.shapes import COLOURS, DASHES, mark, shape_of
 from counterpoint.report.markup import Attributes, Html, el
 from counterpoint.report.words import four_digits
 
-MOST = 300  # points of a curve; more become means, and the page stays light
+MAX_POINTS = 300  # points of a curve; more become means, and the page stays light
 MARKED = 24  # points up to which each is marked
-APART = 13.0  # pixels between the letters at the ends of curves
+LETTER_GAP = 13.0  # pixels between the letters at the ends of curves
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ def describe(series: Series) -> str:
 
 
 def thinned(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
-    """Average neighbouring points until no more than MOST are left; the last x stays.
+    """Average neighbouring points until no more than MAX_POINTS are left; the last x stays.
 
     >>> len(thinned(tuple((float(n), 1.0) for n in range(1000))))
     250
     """
-    width = -(-len(points) // MOST)
+    width = -(-len(points) // MAX_POINTS)
     groups = [points[n : n + width] for n in range(0, len(points), max(width, 1))]
     return tuple((group[-1][0], sum(y for _, y in group) / len(group)) for group in groups)
 
@@ -118,7 +118,7 @@ def _letters(series: Sequence[Series], x: Scale, y: Scale) -> list[Html]:
     taken: list[tuple[float, float]] = []
     for one in sorted(series, key=lambda s: y(s.points[-1][1])):
         right, level = x(one.points[-1][0]) + 6, y(one.points[-1][1]) + 4
-        while any(abs(right - a) < APART and abs(level - b) < APART for a, b in taken):
+        while any(abs(right - a) < LETTER_GAP and abs(level - b) < LETTER_GAP for a, b in taken):
             level += 1
         taken.append((right, level))
         at: Attributes = {"x": right, "y": round(level, 1)}

@@ -2,7 +2,7 @@
 
 from counterpoint.report.charts import Series, lines
 from counterpoint.report.charts.frame import captioned
-from counterpoint.report.charts.line_chart import MOST
+from counterpoint.report.charts.line_chart import MAX_POINTS
 from counterpoint.report.findings import Findings
 from counterpoint.report.health_record import measure_history
 from counterpoint.report.markup import Html, el, join
@@ -67,7 +67,7 @@ def _loss(material: Material, runs: list[tuple[int, Findings]], note: str | None
     series = [Series(run.folder, run.loss, place, material.letter(place)) for place, run in runs]
     badges = join([material.badge(place) for place, _ in runs])
     longest = max(len(s.points) for s in series)
-    thin = f" Means of {-(-longest // MOST)} logged steps." if longest > MOST else ""
+    thin = f" Means of {-(-longest // MAX_POINTS)} logged steps." if longest > MAX_POINTS else ""
     said = note or f"Of single steps, as they were logged.{thin}"
     return captioned(join(["Loss ", badges]), said, curve(series, title="Loss", x_words="step"))
 
