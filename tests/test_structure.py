@@ -59,6 +59,14 @@ def test_type_ignores_are_few_and_have_a_reason():
     assert [line for line in found if not re.search(r"type: ignore\[[a-z-]+\]  # \w+", line)] == []
 
 
+def test_the_contract_about_lightning_names_every_other_module():
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (contract,) = (c for c in tool["contracts"] if "Lightning" in c["name"])
+    there = {place.stem for place in SOURCE.iterdir() if place.suffix == ".py" or place.is_dir()}
+    others = there - {"__init__", "__pycache__", "training", "pretraining"}
+    assert set(contract["source_modules"]) == {f"counterpoint.{name}" for name in others}
+
+
 def test_every_extra_has_code_behind_it_and_is_in_a_document():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     code = "\n".join(file.read_text() for file in FILES)
