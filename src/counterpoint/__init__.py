@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from counterpoint.data import ArraySource, Source, Splits, as_source, open_data
-    from counterpoint.framework import Comparison, Method, Model, PartError, contrast
+    from counterpoint.framework import (
+        Comparison,
+        Encoded,
+        Method,
+        Model,
+        PartError,
+        Samples,
+        Scores,
+        Terms,
+        contrast,
+    )
     from counterpoint.framework.settings import Training
     from counterpoint.functional import nt_xent
     from counterpoint.methods import (
@@ -46,15 +56,7 @@ if TYPE_CHECKING:
         Timm,
         as_encoder,
     )
-    from counterpoint.parts.extraction import (
-        Bank,
-        ByLabel,
-        Compare,
-        Context,
-        Keys,
-        Pooled,
-        Queue,
-    )
+    from counterpoint.parts.extraction import Bank, ByLabel, Compare, Context, Keys, Pooled, Queue
     from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
     from counterpoint.parts.similarity import (
         Bilinear,
@@ -64,7 +66,23 @@ if TYPE_CHECKING:
         ProjectedCosine,
         ScaledDot,
     )
-    from counterpoint.parts.views import ChannelSplit, MultiView, Pipeline
+    from counterpoint.parts.views import (
+        CentreCrop,
+        ChannelSplit,
+        ColourJitter,
+        ColourSpace,
+        GaussianBlur,
+        Greyscale,
+        HorizontalFlip,
+        MultiView,
+        Normalise,
+        Patches,
+        Pipeline,
+        RandomResizedCrop,
+        Resize,
+        Solarise,
+        Translation,
+    )
     from counterpoint.parts.views.transform import ViewTransform
     from counterpoint.pretraining import pretrain
     from counterpoint.run import Run
@@ -73,8 +91,24 @@ if TYPE_CHECKING:
 # The one list of public names, each under the module that it is imported from. The block above is
 # for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.
 _HOMES = {
-    "counterpoint.data": ("ArraySource", "Source", "Splits", "as_source", "open_data"),
-    "counterpoint.framework": ("Comparison", "Method", "Model", "PartError", "contrast"),
+    "counterpoint.data": (
+        "ArraySource",
+        "Source",
+        "Splits",
+        "as_source",
+        "open_data",
+    ),
+    "counterpoint.framework": (
+        "Comparison",
+        "Encoded",
+        "Method",
+        "Model",
+        "PartError",
+        "Samples",
+        "Scores",
+        "Terms",
+        "contrast",
+    ),
     "counterpoint.functional": ("nt_xent",),
     "counterpoint.methods": (
         "METHODS",
@@ -119,7 +153,12 @@ _HOMES = {
         "Pooled",
         "Queue",
     ),
-    "counterpoint.parts.losses": ("NCE", "Penalised", "Regression", "Triplet"),
+    "counterpoint.parts.losses": (
+        "NCE",
+        "Penalised",
+        "Regression",
+        "Triplet",
+    ),
     "counterpoint.parts.similarity": (
         "Bilinear",
         "Cosine",
@@ -128,7 +167,23 @@ _HOMES = {
         "ProjectedCosine",
         "ScaledDot",
     ),
-    "counterpoint.parts.views": ("ChannelSplit", "MultiView", "Pipeline"),
+    "counterpoint.parts.views": (
+        "CentreCrop",
+        "ChannelSplit",
+        "ColourJitter",
+        "ColourSpace",
+        "GaussianBlur",
+        "Greyscale",
+        "HorizontalFlip",
+        "MultiView",
+        "Normalise",
+        "Patches",
+        "Pipeline",
+        "RandomResizedCrop",
+        "Resize",
+        "Solarise",
+        "Translation",
+    ),
     "counterpoint.parts.views.transform": ("ViewTransform",),
     "counterpoint.pretraining": ("pretrain",),
     "counterpoint.run": ("Run",),
@@ -146,15 +201,22 @@ __all__ = [
     "Bilinear",
     "ByLabel",
     "CPCResNet",
+    "CentreCrop",
     "ChannelSplit",
+    "ColourJitter",
+    "ColourSpace",
     "Compare",
     "Comparison",
     "Context",
     "ContrastiveModule",
     "Cosine",
     "Dot",
+    "Encoded",
     "FeatureMaps",
+    "GaussianBlur",
+    "Greyscale",
     "Headed",
+    "HorizontalFlip",
     "Keys",
     "Method",
     "Model",
@@ -162,7 +224,9 @@ __all__ = [
     "MomentumEncoder",
     "MultiView",
     "NarrowResNet",
+    "Normalise",
     "PartError",
+    "Patches",
     "Penalised",
     "PerView",
     "Pipeline",
@@ -171,15 +235,22 @@ __all__ = [
     "ProjectedCosine",
     "QueryKeyEncoder",
     "Queue",
+    "RandomResizedCrop",
     "Regression",
     "ResNet",
+    "Resize",
     "Run",
+    "Samples",
     "ScaledDot",
+    "Scores",
+    "Solarise",
     "Source",
     "Splits",
+    "Terms",
     "ThinResNet",
     "Timm",
     "Training",
+    "Translation",
     "Triplet",
     "ViewTransform",
     "amdim",

@@ -16,10 +16,10 @@ def small():
 def train(cifar, tmp_path):
     """Pretrain a method for two steps of 32 images by SimCLR's recipe, with other settings."""
 
-    def run(method, *, out="run", steps=2, batch=32, settings=None, **more):
+    def run(method, *, out="run", steps=2, batch=32, settings=None, data=None, **more):
         training = training_of("simclr", batch=batch, **settings or {})
         quiet = {"health": False, "accelerator": "cpu"}
-        data = cifar.train.subset("first 64", torch.arange(64))
+        data = data or cifar.train.subset("first 64", torch.arange(64))
         return pretrain(
             method, data, out=tmp_path / out, steps=steps, training=training, **quiet | more
         )

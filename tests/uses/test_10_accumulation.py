@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+import torch
 
 from counterpoint import simclr
 
@@ -18,3 +19,24 @@ def test_a_batch_in_parts_is_one_update_with_the_mean_loss(small, train, tmp_pat
 def test_it_is_not_given_to_the_trainer(small, train):
     with pytest.raises(ValueError, match=r"write training=training_of\(method, accumulate=4\)"):
         train(simclr(small), accumulate_grad_batches=2)
+
+
+@pytest.mark.parametrize("precision", ["32-true", "bf16-mixed"])
+def test_gradients_are_clipped(precision, small, train):
+    from lightning.pytorch.callbacks import Callback
+
+    norms = []
+
+    class Norm(Callback):
+        def on_before_optimizer_step(self, trainer, module, _optimizer):
+            gradients = [p.grad for p in module.parameters() if p.grad is not None]
+            norms.append(torch.nn.utils.get_total_norm(gradients).item())
+
+        def on_train_batch_end(self, trainer, module, *_):
+            self.on_before_optimizer_step(trainer, module, None)
+
+    settings = {"precision": precision}
+    train(simclr(small), settings=settings, gradient_clip_val=1e-3, callbacks=[Norm()])
+    before, after = norms[:2]  # LARS scales the gradients in place, after they were clipped
+    assert before > 1
+    assert after < before / 100

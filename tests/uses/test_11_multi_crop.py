@@ -1,7 +1,6 @@
 """Use 11: multi-crop, two large views and four small ones."""
 
-from counterpoint import MultiView, Pipeline, simclr
-from counterpoint.parts.views import Normalise, RandomResizedCrop
+from counterpoint import MultiView, Normalise, Pipeline, RandomResizedCrop, simclr
 
 
 def crops(size, views, scale):

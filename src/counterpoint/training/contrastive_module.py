@@ -16,6 +16,7 @@ from counterpoint.framework.sending import send
 from counterpoint.framework.settings import Training
 from counterpoint.methods import training_of
 from counterpoint.parts.norm_conversion import share_statistics
+from counterpoint.training.clipping import clip
 from counterpoint.training.distributed import world
 from counterpoint.training.loader_batch import LoaderBatch, number, read_batch
 from counterpoint.training.optimisers import optimiser, rate
@@ -82,6 +83,14 @@ class ContrastiveModule(L.LightningModule):
         if given.images is None:
             raise ValueError("batch: got views; needs images as bytes, to be embedded")
         return self.forward(given.images)
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        clip(self, optimizer, gradient_clip_val, gradient_clip_algorithm)
 
     def optimizer_step(self, *arguments: Any, **named: Any) -> None:
         super().optimizer_step(*arguments, **named)

@@ -15,6 +15,7 @@ from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
 from counterpoint.framework.settings import Training
 from counterpoint.parts.norm_conversion import share_statistics
+from counterpoint.training.clipping import clip
 from counterpoint.training.distributed import Ranks, world
 from counterpoint.training.optimisers import optimiser, rate
 from counterpoint.training.position import Position, counters, position_of
@@ -123,6 +124,14 @@ class Pretrainer(L.LightningModule):
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         self.place = Position(**checkpoint["counterpoint"]["place"])
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        clip(self, optimizer, gradient_clip_val, gradient_clip_algorithm)
 
     def optimizer_step(self, *arguments: Any, **named: Any) -> None:
         super().optimizer_step(*arguments, **named)
