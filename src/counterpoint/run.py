@@ -3,7 +3,7 @@
 import json
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,15 @@ from counterpoint.evaluation.placing import on_device
 from counterpoint.evaluation.pooled_encoder import PooledEncoder
 from counterpoint.framework import Method, Model
 from counterpoint.framework.optional import backbone_of, made_by
-from counterpoint.framework.settings import Training, upgraded
+from counterpoint.framework.settings import Training
+from counterpoint.job_record import JobRecord, read_training
 from counterpoint.methods import read_method
 from counterpoint.notebook import html_table
 from counterpoint.parts.encoders import ModuleEncoder, as_encoder
 from counterpoint.parts.encoders.module_encoder import with_module
 from counterpoint.parts.views.transform import ViewTransform
+
+FORMAT = 2  # of run.json; the first had no number, and the images as a sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,19 +159,11 @@ class Run:
         if encoder is not None:
             given = encoder if isinstance(encoder, ModuleEncoder) else as_encoder(encoder)
             method = with_module(method, given)
-        image = tuple(record["image"])
+        made = record.get("job", record)  # before format 2 the job's fields were run.json's own
+        image = tuple(made["image"])
         model = method.build(image=image)
         model.load_state_dict(load_file(folder / "model.safetensors"))
-        return cls(folder, method, model, image, read_training(record["training"]))
-
-
-def read_training(record: dict[str, Any]) -> Training:
-    """Read training settings from JSON, which has lists where there were tuples."""
-    plain: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in upgraded(record).items()
-    }
-    return Training(**plain)
+        return cls(folder, method, model, image, read_training(made["training"]))
 
 
 def steps_done(folder: Path) -> int | None:
@@ -177,8 +172,8 @@ def steps_done(folder: Path) -> int | None:
     return json.loads(file.read_text()).get("steps") if file.is_file() else None
 
 
-def save(run: Run, *, source: str, steps: int) -> None:
-    """Write weights as safetensors and everything else as JSON."""
+def save(run: Run, *, job: JobRecord, steps: int) -> None:
+    """Write weights as safetensors and everything else as JSON; `steps` were done of the job."""
     write_tensors(run.folder / "model.safetensors", run.model.state_dict())
     # The backbone alone: its keys are torchvision's or timm's, without a wrapper's prefix.
     backbone = backbone_of(run.encoder).state_dict()
@@ -190,10 +185,8 @@ def save(run: Run, *, source: str, steps: int) -> None:
     )
     (run.folder / "method.json").write_text(run.method.to_json() + "\n")
     record = {
-        "method": run.method.fingerprint,
-        "data": source,
-        "image": run.image,
-        "training": asdict(run.training),
+        "format": FORMAT,
+        "job": job.to_dict(),
         "steps": steps,
         "encoder": {"file": "encoder.safetensors", "loads into": loads_into},
         "versions": versions(),

@@ -6,7 +6,9 @@ import math
 import torch
 from safetensors.torch import save_file
 
+from counterpoint.data.description import description
 from counterpoint.framework.settings import Training
+from counterpoint.job_record import JobRecord
 from counterpoint.methods import method_named
 from counterpoint.run import Run, save
 
@@ -20,13 +22,10 @@ def write_run(folder, *, method="simclr-small", epochs=5, good=0.64):
     folder.mkdir(parents=True, exist_ok=True)
     chosen = method_named(method, size=32)
     (folder / "method.json").write_text(chosen.to_json())
-    training = {"epochs": epochs, "batch": 256, "optimiser": "adamw", "lr": 3e-3}
-    training |= {"weight_decay": 0.05, "seed": 0, "betas": [0.9, 0.999], "compile": False}
+    training = Training(epochs=epochs, batch=256, optimiser="adamw", lr=3e-3, weight_decay=0.05)
     record = {
-        "method": chosen.fingerprint,
-        "data": "cifar10 train: 45,000 images, 3 x 32 x 32, 10 classes",
-        "image": [3, 32, 32],
-        "training": training,
+        "format": 2,
+        "job": job_record(method, training, steps=175 * epochs).to_dict(),
         "steps": 175 * epochs,
         "versions": VERSIONS,
     }
@@ -38,13 +37,34 @@ def write_run(folder, *, method="simclr-small", epochs=5, good=0.64):
     return folder
 
 
+def job_record(method, training, *, steps, count=45_000, limit=None):
+    """What a job on CIFAR-10 says of itself."""
+    name = "cifar10 train" if limit is None else f"cifar10 train first {limit:,}"
+    chosen = method_named(method, size=32)
+    return JobRecord(
+        method=chosen.fingerprint,
+        name=method,
+        encoder=None,
+        recipe=method,
+        data=description(
+            "memory", name, count, limit=limit, shape=(3, 32, 32), labels=True, classes=10
+        ),
+        image=(3, 32, 32),
+        size=None,
+        training=training,
+        steps=steps,
+        workers=0,
+        origin=f"the recipe of {method}",
+    )
+
+
 def write_weights(folder, *, method="simclr-small"):
     """Write a run as pretraining does, with weights that nothing has trained."""
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(0)
     chosen = method_named(method, size=32)
     run = Run(folder, chosen, chosen.build(image=(3, 32, 32)), (3, 32, 32), Training(epochs=2))
-    save(run, source="cifar10 train first 512: 512 images, 3 x 32 x 32, 10 classes", steps=4)
+    save(run, job=job_record(method, run.training, steps=4, count=512, limit=512), steps=4)
     return folder
 
 

@@ -235,8 +235,9 @@ def test_no_text_of_a_run_becomes_code(tmp_path):
     write_health(folder, verdict=bad)
     write_evaluation(folder)
     record = json.loads((folder / "run.json").read_text())
-    record |= {"data": bad, "machine": bad, "versions": {bad: bad}}
-    record["training"] |= {"optimiser": bad, bad: bad}
+    record |= {"machine": bad, "versions": {bad: bad}}
+    record["job"]["data"]["name"] = bad
+    record["job"]["training"] |= {"optimiser": bad, bad: bad}
     (folder / "run.json").write_text(json.dumps(record))
     text = (folder / "evaluation.json").read_text()
     for name in ("cat", "linear", "fog", "cifar10 train"):
@@ -322,8 +323,9 @@ def test_the_command_repeats_the_run(tmp_path):
 def test_what_the_command_cannot_say_is_listed(tmp_path):
     folder = write_run(tmp_path / "run")
     record = json.loads((folder / "run.json").read_text())
-    record |= {"steps": 100, "data": "pets train first 2,000: 2,000 image files, 3 folders"}
-    record["training"]["warmup"] = 0.25
+    record["job"] |= {"steps": 100, "size": 32}
+    record["job"]["data"] |= {"kind": "files", "limit": 2000, "count": 2000}
+    record["job"]["training"]["warmup"] = 0.25
     (folder / "run.json").write_text(json.dumps(record))
     again = repeat(read_findings(folder))
     assert again.missing == ("warmup=0.25",)

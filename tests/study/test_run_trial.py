@@ -13,8 +13,8 @@ import torch.nn.functional as F
 
 from counterpoint.framework import Draw, contrast
 from counterpoint.study import Flops, Images, ResultStore, Seconds, run_here, run_local, run_trial
-from counterpoint.study.composing import composed, opened
 from counterpoint.study.supervised import supervised
+from counterpoint.study.trial_job import job_of, opened
 from counterpoint.training.cost import step_flops
 from study.trials import tiny
 
@@ -33,7 +33,7 @@ def test_an_outcome_says_what_was_found_and_what_it_took(done):
     assert outcome.tested == 240
     assert bin(int(outcome.right["knn"], 16)).count("1") == round(240 * outcome.figures["knn"])
     assert (outcome.cost.images, outcome.cost.steps, outcome.cost.attempts) == (96, 3, 1)
-    method = composed(outcome.trial, size=32)
+    method = job_of(outcome.trial, opened(outcome.trial)).method
     assert outcome.cost.flops == 3 * step_flops(method, (3, 32, 32), 32)
     assert outcome.cost.seconds > 0
     assert outcome.cost.peak_mb > 50
@@ -129,7 +129,7 @@ def test_a_process_that_dies_takes_no_other_with_it(data, tmp_path):
 
 def test_budgets_of_compute_and_time(data, tmp_path):
     store = ResultStore(str(tmp_path))
-    flops = step_flops(composed(tiny(), size=32), (3, 32, 32), 32)
+    flops = step_flops(job_of(tiny(), opened(tiny())).method, (3, 32, 32), 32)
     counted = run_trial(tiny(budget=Flops(2.5 * flops)), store)
     assert (counted.cost.steps, counted.cost.flops) == (2, 2 * flops)
     timed = run_trial(tiny(budget=Seconds(0.2)), store)
@@ -138,7 +138,7 @@ def test_budgets_of_compute_and_time(data, tmp_path):
 
 def test_supervised_training_is_cross_entropy(data):
     splits = opened(tiny())
-    method = supervised(composed(tiny(), size=32), splits.train.labels)
+    method = supervised(job_of(tiny(), splits).method, splits.train.labels)
     torch.manual_seed(0)
     model = method.build(image=(3, 32, 32)).double()
     index = torch.tensor([5, 17, 200, 3])

@@ -12,11 +12,11 @@ from counterpoint.framework.world import ALONE
 from counterpoint.methods import SEVEN, method_named
 from counterpoint.parts.own import own_parts
 from counterpoint.study import Flops, Images, ResultStore, Trial, run_trial
-from counterpoint.study.composing import composed, training_for
 from counterpoint.study.load import trials_of
 from counterpoint.study.plan import plan_trials
 from counterpoint.study.studies import STUDIES, as_released
 from counterpoint.study.studies.table1 import RELEASED
+from counterpoint.study.trial_job import absent, job_of
 from counterpoint.training.cost import step_flops
 from study.trials import tiny
 
@@ -55,11 +55,12 @@ def test_every_small_trial_takes_a_step(name):
     index = torch.arange(4)
     for trial in once.values():
         torch.manual_seed(0)
-        model = composed(trial, size=32).build(image=(3, 32, 32))
+        job = job_of(replace(trial, kind="pretrain"), absent(trial))
+        model = job.method.build(image=(3, 32, 32))
         loss = contrast(model, model.views(images, Draw(0, 0, index)), index)
         loss.backward()
         assert loss.isfinite(), trial.key
-        assert training_for(trial).seed == 0
+        assert job.training.seed == 0
 
 
 def test_the_studies_have_the_cells_of_the_paper():

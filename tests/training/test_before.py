@@ -20,7 +20,7 @@ def never(monkeypatch):
     def opened(*_, **__):
         raise AssertionError("the data was opened")
 
-    monkeypatch.setattr("counterpoint.data.open_data", opened)
+    monkeypatch.setattr("counterpoint.resolve.open_data", opened)
 
 
 @pytest.mark.parametrize("name", ["tensorboard", "wandb"])

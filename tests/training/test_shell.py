@@ -88,7 +88,7 @@ def test_what_a_run_writes(run):
         "metrics.csv",
     } <= names
     record = json.loads((run.folder / "run.json").read_text())
-    assert record["method"] == METHOD.fingerprint
+    assert record["job"]["method"] == METHOD.fingerprint
     assert record["steps"] == 8
     assert (run.folder / "metrics.csv").read_text().startswith("epoch,loss,step")
 

@@ -11,9 +11,7 @@ from accelerator import pretend
 from accelerator.shell import on_accelerator, ranks
 from counterpoint import pretrain
 from counterpoint.data import ArraySource
-from counterpoint.methods import METHODS, SEVEN, training_of
-from counterpoint.parts.extraction import ByLabel
-from counterpoint.parts.losses import NCE, crowded
+from counterpoint.methods import SEVEN, training_of
 
 
 class Waits(L.Callback):
@@ -28,15 +26,14 @@ class Waits(L.Callback):
         self.seen.clear()
 
 
-def waits_of(name, folder, *, count, **swapped):
+def waits_of(name, folder, *, count):
     images = torch.randint(256, (6 * 4 * count, 3, 32, 32), dtype=torch.uint8)
-    labels = torch.arange(len(images)) % 3
     training = replace(training_of(name), batch=4 * count)
     with pretend() as seen, ranks(count):
         waits = Waits(seen)
         pretrain(
-            METHODS[name](size=32).swap(**swapped),
-            ArraySource("noise", images, labels=labels),
+            name,
+            ArraySource("noise", images),
             out=folder,
             steps=4,
             training=training,
@@ -64,12 +61,4 @@ def test_lightning_never_waits(count, tmp_path):
 )
 def test_a_step_waits_twice_at_most(name, count, tmp_path):
     waits = waits_of(f"{name}-small", tmp_path, count=count)
-    assert sum(waits.values()) <= 2, waits
-
-
-@pytest.mark.parametrize("pairs", [0, crowded.PAIRS])
-def test_labels_cost_no_wait(pairs, tmp_path, monkeypatch):
-    monkeypatch.setattr(crowded, "PAIRS", pairs)  # 0 walks rows of scores, as for few labels
-    supervised = {"extraction": ByLabel(), "loss": NCE(denominator="all")}
-    waits = waits_of("simclr-small", tmp_path, count=8, **supervised)
     assert sum(waits.values()) <= 2, waits

@@ -1,10 +1,15 @@
 """counterpoint pretrain."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from counterpoint.cli.early import refuse_early
 from counterpoint.cli.parts_file import loaded_parts
+from counterpoint.run_options import FLAGS, MOST_BAD, PATIENCE, SAVE_SECONDS
+
+if TYPE_CHECKING:
+    from counterpoint.job import Job
 
 
 def pretrain_command(
@@ -16,22 +21,22 @@ def pretrain_command(
     size: int | None = None,
     epochs: int | None = None,
     batch_size: int | None = None,
-    accumulate: int = 1,
+    accumulate: int | None = None,
     optimiser: Literal["lars", "sgd", "adam", "adamw"] | None = None,
     lr: float | None = None,
     weight_decay: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     steps: int | None = None,
     limit: int | None = None,
-    precision: Literal["32-true", "bf16-mixed", "64-true"] = "32-true",
+    precision: Literal["32-true", "bf16-mixed", "64-true"] | None = None,
     compile: bool = False,  # noqa: A002 (the flag people know)
     devices: int = 1,
     workers: int | None = None,
     resume: str = "never",
-    save_seconds: float = 240.0,
-    most_bad: float = 0.1,
+    save_seconds: float = SAVE_SECONDS,
+    most_bad: float = MOST_BAD,
     known_bad: str | None = None,
-    patience: float = 120.0,
+    patience: float = PATIENCE,
     parts: str | None = None,
     logger: Literal["csv", "tensorboard", "wandb"] = "csv",
 ) -> None:
@@ -45,21 +50,24 @@ def pretrain_command(
     Args:
         data: Folder of images, or a Parquet, .npy or .npz file.
         out: Folder to write the run to.
-        method: Name of a method (`counterpoint methods` lists them), or a method.json.
+        method: Name of a method (`counterpoint methods` lists them), a method.json, or the folder
+            of a run, which is trained for longer: from its weights, with a new schedule.
         encoder: Name of an encoder (`counterpoint encoders` lists them) or timm/NAME
             (default: the method's own, e.g. resnet18).
         size: Side of the views in pixels (default: 128 for image files, else that of the images).
         epochs: Passes over the images (default: the method's own, e.g. 1000).
         batch_size: Images per update over all devices (default: the method's own, e.g. 512).
-        accumulate: Split each batch into N parts to save memory; negatives come from one part only.
+        accumulate: Split each batch into N parts to save memory; negatives come from one part only
+            (default: 1).
         optimiser: LARS, SGD with momentum, Adam or AdamW (default: the method's own, e.g. lars).
         lr: Learning rate per 256 images (default: the method's own, e.g. 1.0).
         weight_decay: Weight decay; biases and norms have none (default: the method's own,
             e.g. 0.0001).
-        seed: Seed of weights, sample order and views.
+        seed: Seed of weights, sample order and views (default: 0).
         steps: Stop after N steps, with the schedule fitted to them (default: all epochs).
         limit: Use only the first N images (default: all).
-        precision: Precision to train in; scores and losses are in fp32 or better.
+        precision: Precision to train in; scores and losses are in fp32 or better
+            (default: 32-true).
         compile: Compile the encoder with torch.compile.
         devices: Processes to train on; under torchrun or SLURM, theirs.
         workers: Processes that read image files (default: one per core).
@@ -74,6 +82,7 @@ def pretrain_command(
             (default: none).
         logger: Where to log metrics besides metrics.csv; wandb stays offline.
     """
+    asked = dict(locals())  # all options by name, before anything else has one
     refuse_early(
         data=data,
         method=method,
@@ -83,43 +92,39 @@ def pretrain_command(
         parts=parts,
         known_bad=known_bad,
     )
-    from counterpoint.data import open_data, view_side
-    from counterpoint.methods import RECIPES, method_named, training_of
     from counterpoint.pretraining import pretrain
     from counterpoint.training.loggers import loggers_named
     from counterpoint.training.out_folder import out_folder
 
     loggers = loggers_named(logger, out_folder(out))
-    asked = {
-        "epochs": epochs,
-        "batch": batch_size,
-        "accumulate": accumulate,
-        "optimiser": optimiser,
-        "lr": lr,
-        "weight_decay": weight_decay,
-        "seed": seed,
-        "precision": precision,
-        "compile": compile,
-    }
-    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    settings = training_of(method, **given) if method in RECIPES else None
-    splits = open_data(data, limit=limit, known_bad=_numbers(known_bad))
-    side = view_side(splits.train, size=size)
-    chosen = method_named(method, encoder=encoder, size=side, parts=loaded_parts(parts))
     pretrain(
-        chosen,
-        splits,
+        asked_job(asked),
         out=out,
-        training=settings or training_of(chosen, **given),
-        steps=steps,
-        size=size,
-        workers=workers,
         resume=resume,
         save_seconds=save_seconds,
         most_bad=most_bad,
         patience=patience,
         loggers=loggers,
         devices=devices,
+    )
+
+
+def asked_job(asked: Mapping[str, Any]) -> "Job":
+    """Resolve the options of this command."""
+    from counterpoint.resolve import resolve
+
+    settings = {setting: asked[option] for setting, option in FLAGS.items()}
+    return resolve(
+        asked["method"],
+        asked["data"],
+        encoder=asked["encoder"],
+        size=asked["size"],
+        changes={name: v for name, v in settings.items() if v is not None and v is not False},
+        steps=asked["steps"],
+        limit=asked["limit"],
+        known_bad=_numbers(asked["known_bad"]),
+        parts=loaded_parts(asked["parts"]),
+        workers=asked["workers"],
     )
 
 

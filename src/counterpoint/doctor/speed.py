@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass
 
 from counterpoint.data import Batches, Source
-from counterpoint.data.workers import loader_workers
 from counterpoint.evaluation.placing import best_device
 from counterpoint.framework import Model
 from counterpoint.framework.settings import Training
@@ -33,7 +32,7 @@ class Speed:
         )
 
 
-def measure_speed(model: Model, source: Source, training: Training) -> Speed:
+def measure_speed(model: Model, source: Source, training: Training, *, workers: int) -> Speed:
     """Train for a few seconds on the images; the first step warms up and does not count.
 
     The machine may be faster with larger batches, and slower when others use it.
@@ -42,7 +41,6 @@ def measure_speed(model: Model, source: Source, training: Training) -> Speed:
     chosen = optimiser(model, training)
     larger = (model.views.shapes[0][-1] / SIDE) ** 2
     batch = min(training.batch, max(LEAST, int(FEW / larger)))
-    workers = loader_workers(source)
     batches = Batches(source, batch=batch, seed=0, cut=model.views.cut, workers=workers)
     ends: list[float] = []
     for given in batches:

@@ -10,13 +10,15 @@ from statistics import median_low
 
 import torch
 
-from counterpoint.data import Source, image_shape
+from counterpoint.data import Source
 from counterpoint.doctor.inspection import Look
 from counterpoint.doctor.speed import Speed, measure_speed
 from counterpoint.framework import Model
 from counterpoint.framework.settings import Training, fitting_batch
-from counterpoint.methods import method_named, training_of
+from counterpoint.job import Job
+from counterpoint.methods import training_of
 from counterpoint.progress import clock
+from counterpoint.resolve import resolve
 from counterpoint.training.cost import memory_of, memory_there
 
 ENOUGH = 630_000  # images seen in 14 epochs of CIFAR-10: kNN 0.330 to 0.638, docs/results.md
@@ -60,27 +62,40 @@ def suggested(source: Source, looks: list[Look], place: str) -> Suggestion | Non
     more than a night.
     """
     method = "simclr" if torch.cuda.is_available() else "simclr-small"
-    batch = fitting_batch(training_of(method).batch, len(source))
     broken = [look.sample for look in looks if look.broken is not None]
-    if batch < 2 or len(broken) > len(source) // 2:
+    if fitting_batch(training_of(method).batch, len(source)) < 2 or len(broken) > len(source) // 2:
         return None
     source = source.marked(broken)
     size = _side(source, [look for look in looks if look.broken is None])
-    image = image_shape(source, size=size)
-    model = method_named(method, size=image[-1]).build(image=image)
-    training = _fitted(model, replace(training_of(method), batch=batch))
-    trial = measure_speed(model, source, training)
-    epochs = _epochs(len(source), trial, most=training_of("simclr").epochs)
+    job = first_job(method, source, size=size)
+    model = job.method.build(image=job.image)
+    training = _fitted(model, job.training)
+    speed = measure_speed(model, source, training, workers=job.workers)
+    epochs = _epochs(len(source), speed, most=training_of("simclr").epochs)
+    job = first_job(method, source, size=size, batch=training.batch, epochs=epochs)
     return Suggestion(
         method,
-        image[-1],
+        job.image[-1],
         training.batch,
         epochs,
-        epochs * len(source) / trial.images_per_second,
+        epochs * len(source) / speed.images_per_second,
         memory_of(model, training).total,
-        trial.words,
-        _command(place, method, size, training.batch, epochs),
+        speed.words,
+        shlex.join(job.command(data=place, out=_free(place), say=("batch", "epochs"))),
     )
+
+
+def first_job(
+    method: str,
+    source: Source,
+    *,
+    size: int | None = None,
+    batch: int | None = None,
+    epochs: int | None = None,
+) -> Job:
+    """Resolve a method on images that may be too few for its batch."""
+    batch = batch or fitting_batch(training_of(method).batch, len(source))
+    return resolve(method, source, size=size, changes={"batch": batch}, epochs=epochs)
 
 
 def _side(source: Source, looks: list[Look]) -> int | None:
@@ -100,16 +115,9 @@ def _fitted(model: Model, training: Training) -> Training:
     return training
 
 
-def _epochs(images: int, trial: Speed, *, most: int) -> int:
-    night = int(NIGHT * trial.images_per_second / images)
+def _epochs(images: int, speed: Speed, *, most: int) -> int:
+    night = int(NIGHT * speed.images_per_second / images)
     return max(1, min(math.ceil(ENOUGH / images), night, most))
-
-
-def _command(place: str, method: str, size: int | None, batch: int, epochs: int) -> str:
-    words = ["counterpoint", "pretrain", place, "--method", method]
-    words += [] if size is None else ["--size", str(size)]
-    words += ["--batch-size", str(batch), "--epochs", str(epochs), "--out", _free(place)]
-    return shlex.join(words)
 
 
 def _free(place: str) -> str:

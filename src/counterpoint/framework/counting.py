@@ -28,7 +28,8 @@ def count_of(module: nn.Module, name: str) -> int:
     """
     known: dict[str, int] = getattr(module, KNOWN)
     if name not in known:
-        known[name] = int(getattr(module, name))
+        buffer = getattr(module, name)
+        known[name] = 0 if buffer.is_meta else int(buffer)  # a copy for shapes alone has no count
     return known[name]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from counterpoint.framework import Method
+from counterpoint.framework import Encoder, Method, codec
 from counterpoint.framework.contracts import Views
 from counterpoint.methods.amdim import amdim, amdim_small
 from counterpoint.methods.byol import byol, byol_small
@@ -16,36 +16,59 @@ from counterpoint.methods.recognising import recipe_of, training_of
 from counterpoint.methods.simclr import simclr, simclr_small
 from counterpoint.methods.yadim import yadim, yadim_small
 from counterpoint.parts import PARTS
-from counterpoint.parts.encoders import encoder_named
+from counterpoint.parts.encoders import encoder_named, replace_innermost
 from counterpoint.spelling import did_you_mean
 
 
 def method_named(
-    name: str,
+    given: Method | str,
     *,
     size: int,
-    encoder: str | None = None,
+    encoder: Encoder | str | None = None,
     parts: Mapping[str, type] | None = None,
 ) -> Method:
-    """Compose a method by its name, or read it from a .json file; with an encoder by its name.
+    """Compose a method by its name, from a .json file or from its JSON; or take it as it is.
 
-    `parts` are a user's own part classes, which the file may name.
+    `encoder`, by its name, as JSON or as a value, takes the place of the innermost encoder: the
+    twin and the head around it stay. `parts` are a user's own part classes, which JSON may name.
 
     >>> method_named("simclr", size=32) == simclr()
     True
+    >>> print(method_named(byol_small(), size=32, encoder="resnet18").encoder)
+    ResNet(name='resnet18', stem='small', zero_init=False) -> head 512-128 with norm, twin 0.97 ...
     """
-    chosen = None if encoder is None else encoder_named(encoder, size=size)
-    if name.endswith(".json"):
-        try:
-            method = read_method(Path(name).read_text(), parts=parts)
-        except ValueError as error:
-            raise ValueError(f"method: {name} cannot be read: {error}") from error
-        return method if chosen is None else method.swap(encoder=chosen)
-    if name not in METHODS:
-        near = did_you_mean(name, METHODS) or f"there are {', '.join(METHODS)}, or a .json file"
-        raise ValueError(f"method: got {name!r}; {near}")
-    compose = METHODS[name]  # keeps the twin or the head that belongs around an encoder
-    return compose(size=size) if chosen is None else compose(chosen, size=size)
+    chosen = _encoder(encoder, size, parts)
+    if isinstance(given, str) and given in METHODS:
+        compose = METHODS[given]  # puts the twin or the head around an encoder
+        return compose(size=size) if chosen is None else compose(chosen, size=size)
+    method = _read(given, parts) if isinstance(given, str) else given
+    if chosen is None:
+        return method
+    return method.swap(encoder=replace_innermost(method.encoder, chosen))
+
+
+def _read(text: str, parts: Mapping[str, type] | None) -> Method:
+    """Read a method's JSON, or the file that holds it."""
+    if text.startswith("{"):
+        return read_method(text, parts=parts)
+    if not text.endswith(".json"):
+        near = did_you_mean(text, METHODS) or f"there are {', '.join(METHODS)}, or a .json file"
+        raise ValueError(f"method: got {text!r}; {near}")
+    try:
+        return read_method(Path(text).read_text(), parts=parts)
+    except ValueError as error:
+        raise ValueError(f"method: {text} cannot be read: {error}") from error
+
+
+def _encoder(
+    given: Encoder | str | None, size: int, parts: Mapping[str, type] | None
+) -> Encoder | None:
+    if not isinstance(given, str):
+        return given
+    if not given.startswith("{"):
+        return encoder_named(given, size=size)
+    found: Encoder = codec.decode(codec.from_text(given), {**PARTS, **(parts or {})})
+    return found
 
 
 def views_named(name: str, *, size: int) -> Views:

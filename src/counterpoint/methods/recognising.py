@@ -60,6 +60,24 @@ def recipe_of(method: Method) -> str | None:
     return names[0]
 
 
+def preset_of(method: Method, training: Training, *, size: int) -> str | None:
+    """Name the method of `METHODS` that a method is exactly, for views of one side.
+
+    Where two differ in their training alone, it is the one whose settings are nearest.
+
+    >>> preset_of(METHODS["cmc"](size=32, samples=7), training_of("cmc"), size=32)
+    'cmc'
+    """
+    plain, same = method.for_samples(1), []
+    for name, compose in METHODS.items():
+        try:
+            if compose(size=size).for_samples(1) == plain:
+                same.append(name)
+        except ValueError:  # this recipe does not go with images of this size
+            continue
+    return min(same, key=lambda name: len(_changes(training, name)), default=None)
+
+
 def nearest_recipe(method: Method) -> tuple[str, tuple[str, ...]]:
     """Find the recipe that shares most parts, and the parts that differ from it."""
     return _nearest(method)[0]

@@ -9,9 +9,11 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
+from counterpoint.data import description_line
 from counterpoint.framework import Method
 from counterpoint.framework.method import FIVE
 from counterpoint.framework.settings import upgraded
+from counterpoint.job_record import JobRecord
 from counterpoint.methods import read_method
 from counterpoint.report.evaluation_record import Evaluation, read_evaluation
 from counterpoint.report.health_record import Epoch, Point, read_health
@@ -20,7 +22,7 @@ from counterpoint.report.tolerant import finite, mapping, read_object, text_or_n
 from counterpoint.run_files import ENCODER, EVALUATION, HEALTH, METHOD, METRICS, MODEL, RUN
 
 WEIGHTS = (ENCODER, MODEL)
-KNOWN = {"method", "data", "image", "training", "steps", "versions"}
+KNOWN = {"format", "job", "method", "data", "image", "training", "steps", "versions"}
 """What run.json has; whatever else it holds is shown under environment."""
 
 
@@ -37,6 +39,9 @@ class Findings:
     """The five parts as (name, settings); empty without a method.json."""
     fingerprint: str | None
     data: str | None
+    """The images in one line."""
+    job: JobRecord | None
+    """What was asked for; None where an earlier version wrote run.json."""
     image: tuple[int, ...]
     training: dict[str, Any]
     steps: float | None
@@ -62,16 +67,18 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
     evaluation = read_evaluation(folder / EVALUATION)
     if not (record or rows or loss or health or evaluation):
         raise FileNotFoundError(f"run: {folder} has no run.json; counterpoint pretrain writes one")
-    image = tuple(int(n) for n in record.get("image", ()) if finite(n) is not None)
+    made = mapping(record.get("job")) or record  # earlier versions had these fields at the top
+    image = tuple(int(n) for n in made.get("image", ()) if finite(n) is not None)
     return Findings(
         folder=folder.resolve().name,
         name="method of your own" if method is None else method_name(method),
         method=method,
         rows=rows,
-        fingerprint=text_or_none(record.get("method")) or (method.fingerprint if method else None),
-        data=text_or_none(record.get("data")),
+        fingerprint=text_or_none(made.get("method")) or (method.fingerprint if method else None),
+        data=_line(made.get("data")),
+        job=_job(record.get("job")),
         image=image,
-        training=upgraded(mapping(record.get("training"))),
+        training=upgraded(mapping(made.get("training"))),
         steps=finite(record.get("steps")),
         versions={k: str(v) for k, v in mapping(record.get("versions")).items()},
         other={k: _short(v) for k, v in record.items() if k not in KNOWN},
@@ -80,6 +87,22 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
         evaluation=evaluation,
         weights=dict(filter(None, (_weights(folder / file) for file in WEIGHTS))),
     )
+
+
+def _line(data: object) -> str | None:
+    """Write the images in one line, as earlier versions kept them."""
+    try:
+        return description_line(data) if isinstance(data, dict) else text_or_none(data)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _job(record: object) -> JobRecord | None:
+    """Read a job as far as it is whole."""
+    try:
+        return JobRecord.from_dict(mapping(record))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def read_loss(folder: Path) -> tuple[Point, ...]:

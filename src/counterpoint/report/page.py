@@ -91,7 +91,7 @@ def _about(material: Material) -> Html:
         return el("p", {"class": "about"}, " · ".join(filter(None, known)))
     items = []
     for place, run in enumerate(material.runs):
-        data = short_data(run.data)
+        data = short_data(run)
         words = " · ".join(filter(None, [run.name, data, run.folder]))
         items.append(el("li", {}, material.badge(place), words))
     return el("ul", {"class": "about runs"}, *items)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import torch
 
-from counterpoint.data import Batches, Source, Splits
+from counterpoint.data import Batches, Source
 from counterpoint.framework import Draw, Method, Model
 from counterpoint.framework.settings import Training
+from counterpoint.job import Job
 from counterpoint.pretraining import pretrain
 from counterpoint.run_files import CHECKPOINTS
 from counterpoint.training.step import batch_loss, samples_of
@@ -27,39 +28,28 @@ class Choice:
     steps: int
 
 
-def choose_rate(
-    method: Method,
-    splits: Splits,
-    training: Training,
-    rates: tuple[float, ...],
-    *,
-    steps: int,
-    folder: Path,
-) -> Choice:
+def choose_rate(job: Job, held_out: Source, rates: tuple[float, ...], *, folder: Path) -> Choice:
     """Train shortly at each rate and keep the one whose loss on held-out images is lowest.
 
     The paper searches a grid too, by the loss on the training images (section 4); we hold the
     images out, so that a rate does not win by memory. Ties go to the first.
     """
-    short = max(1, round(SHARE * steps))
+    short = short_steps(job.steps)
     losses = []
     for number, rate in enumerate(rates):
         place = folder / f"rate-{number}"
-        tried = replace(training, lr=rate)
-        run = pretrain(
-            method,
-            splits,
-            out=place,
-            training=tried,
-            steps=short,
-            resume="auto",
-            health=False,
-        )
-        _refuse(run.model, method)
-        losses.append(held_out_loss(run.model, splits.validation, tried))
+        tried = replace(job, steps=short, training=replace(job.training, lr=rate))
+        run = pretrain(tried, out=place, resume="auto", health=False)
+        _refuse(run.model, job.method)
+        losses.append(held_out_loss(run.model, held_out, tried.training))
         shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)  # its weights are in the run
     best = min(range(len(rates)), key=lambda place: losses[place])
     return Choice(rates[best], tuple(losses), short * len(rates))
+
+
+def short_steps(steps: int) -> int:
+    """Return the steps that each rate is tried for."""
+    return max(1, round(SHARE * steps))
 
 
 @torch.no_grad()

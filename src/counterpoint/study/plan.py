@@ -2,20 +2,18 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterpoint.data import image_shape
+from counterpoint.job import Job
 from counterpoint.study.budget import Seconds, StepCost
-from counterpoint.study.composing import composed, opened, training_for
-from counterpoint.study.learning_rate import SHARE
+from counterpoint.study.learning_rate import short_steps
 from counterpoint.study.trial import Trial
+from counterpoint.study.trial_job import absent, job_of, opened
 from counterpoint.training.cost import memory_of, step_flops
-
-SIDE = 32  # of images that are not here to be looked at: CIFAR-10's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,32 +35,32 @@ def plan_trials(trials: Sequence[Trial], *, speed: float) -> list[Planned]:
 
 
 def _planned(trial: Trial, speed: float) -> Planned:
-    image, training = _image(trial), training_for(trial)
-    method = composed(trial, size=image[-1])
+    job = _job(trial)
     with torch.device("meta"):
-        model = method.build(image=image)
+        model = job.method.build(image=job.image)
     if trial.kind == "random":
         return Planned(trial=trial, steps=0, flops=0.0, seconds=0.0, gigabytes=0.0)
-    # A classifier's few classes cost less than the comparisons of a method.
-    flops = step_flops(method, image, training.batch)
-    steps = trial.budget.steps(StepCost(training.batch, flops, flops / speed))
-    all_steps = steps + len(trial.rates) * max(1, round(SHARE * steps))
+    flops = step_flops(job.method, job.image, job.training.batch)
+    steps = trial.budget.steps(StepCost(job.training.batch, flops, flops / speed))
+    all_steps = steps + len(trial.rates) * short_steps(steps)
     timed = isinstance(trial.budget, Seconds)
     return Planned(
         trial=trial,
         steps=steps,
         flops=all_steps * flops,
         seconds=trial.budget.n * all_steps / steps if timed else all_steps * flops / speed,
-        gigabytes=memory_of(model, training).total / 1e9,
+        gigabytes=memory_of(model, job.training).total / 1e9,
     )
 
 
-def _image(trial: Trial) -> tuple[int, ...]:
+def _job(trial: Trial) -> Job:
+    # A classifier's few classes cost less than the comparisons of a method, and need labels.
+    asked = replace(trial, kind="pretrain") if trial.kind == "supervised" else trial
     try:
-        return image_shape(opened(trial).train, size=trial.size)
+        splits = opened(trial)
     except (FileNotFoundError, ValueError):
-        side = trial.size or SIDE
-        return (3, side, side)
+        splits = absent(trial)
+    return job_of(asked, splits)
 
 
 def machine_speed(*, seconds: float = 1.0) -> float:

@@ -1,4 +1,4 @@
-"""One trial, from its record to its outcome; done once, and gone on with when interrupted."""
+"""One trial, from its record to its outcome; run once, resumed if interrupted."""
 
 import time
 from dataclasses import replace
@@ -6,22 +6,21 @@ from pathlib import Path
 
 import torch
 
-from counterpoint.data import Splits, image_shape
-from counterpoint.data.source import all_labels
+from counterpoint.data import Source
 from counterpoint.evaluation import Representation, Result, evaluate
-from counterpoint.framework import Method, Model
+from counterpoint.framework import Model
 from counterpoint.framework.settings import Training
+from counterpoint.job import Job
 from counterpoint.pretraining import pretrain
 from counterpoint.run import versions
 from counterpoint.study.budget import Seconds, StepCost
-from counterpoint.study.composing import composed, opened, training_for
 from counterpoint.study.learning_rate import choose_rate
 from counterpoint.study.outcome import Cost, Outcome
 from counterpoint.study.result_store import ResultStore
 from counterpoint.study.settled import Settled, settle, settled_before
 from counterpoint.study.step_cost import step_seconds
-from counterpoint.study.supervised import supervised
 from counterpoint.study.trial import Trial
+from counterpoint.study.trial_job import job_of, opened
 from counterpoint.study.workplace import alone_in, forget_peak, logged_to, peak_mb
 from counterpoint.training.cost import step_flops
 
@@ -40,23 +39,21 @@ def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:
             return found
         torch.set_num_threads(cpus)
         forget_peak()
-        outcome = _run(trial, folder)
+        outcome = _run(trial, folder, cpus)
         outcome = replace(outcome, cost=replace(outcome.cost, attempts=attempt))
         store.keep(outcome)
     return outcome
 
 
-def _run(trial: Trial, folder: Path) -> Outcome:
+def _run(trial: Trial, folder: Path, cpus: int) -> Outcome:
     started = time.monotonic()
     splits = opened(trial)
-    image = image_shape(splits.train, size=trial.size)
-    training = training_for(trial)
-    method = _method(trial, splits, image)
+    job = job_of(trial, splits, workers=cpus)
     settled = settled_before(folder, trial)
     if settled is None:
-        settled = settle(folder, _settled(trial, method, splits, image, training, folder))
-    training = replace(training, lr=settled.lr)
-    model = _model(trial, method, splits, image, training, settled, folder)
+        settled = settle(folder, _settled(trial, job, splits.validation, folder))
+    job = replace(job, steps=settled.steps, training=replace(job.training, lr=settled.lr))
+    model = _model(trial, job, folder)
     known = splits.for_probes()
     if trial.labelled is not None:
         known = known.head(trial.labelled)
@@ -67,70 +64,36 @@ def _run(trial: Trial, folder: Path) -> Outcome:
         figures=_figures(result) | {"lr": settled.lr},
         right={probe.name: probe.right[0] for probe in result.probes},
         tested=len(known.test) - result.left_out["test"],
-        cost=_cost(settled, training, time.monotonic() - started),
+        cost=_cost(settled, job.training, time.monotonic() - started),
         versions=versions(),
-        method=method.fingerprint,
-        data=splits.train.fingerprint(),
+        method=job.method.fingerprint,
+        data=job.source.fingerprint(),
     )
 
 
-def _method(trial: Trial, splits: Splits, image: tuple[int, ...]) -> Method:
-    method = composed(trial, size=image[-1])
-    if trial.kind != "supervised":
-        return method
-    if not splits.train.has_labels:
-        raise ValueError(f"study: {splits.train!r}; a supervised trial needs labels")
-    return supervised(method, all_labels(splits.train))
-
-
-def _settled(
-    trial: Trial,
-    method: Method,
-    splits: Splits,
-    image: tuple[int, ...],
-    training: Training,
-    folder: Path,
-) -> Settled:
+def _settled(trial: Trial, job: Job, held_out: Source, folder: Path) -> Settled:
     """Decide the number of steps and the learning rate."""
+    training = job.training
     if trial.kind == "random":
         return Settled(fingerprint=trial.fingerprint, steps=0, lr=training.lr, flops=0.0)
-    flops = step_flops(method, image, training.batch)
+    flops = step_flops(job.method, job.image, training.batch)
     seconds = None
     if isinstance(trial.budget, Seconds):
-        seconds = step_seconds(method.build(image=image), splits.train, training)
+        seconds = step_seconds(job.method.build(image=job.image), job.source, training)
     steps = trial.budget.steps(StepCost(training.batch, flops, seconds))
     settled = Settled(fingerprint=trial.fingerprint, steps=steps, lr=training.lr, flops=flops)
     if not trial.rates:
         return settled
-    choice = choose_rate(method, splits, training, trial.rates, steps=steps, folder=folder)
+    choice = choose_rate(replace(job, steps=steps), held_out, trial.rates, folder=folder)
     return replace(settled, lr=choice.lr, choosing_steps=choice.steps)
 
 
-def _model(
-    trial: Trial,
-    method: Method,
-    splits: Splits,
-    image: tuple[int, ...],
-    training: Training,
-    settled: Settled,
-    folder: Path,
-) -> Model:
+def _model(trial: Trial, job: Job, folder: Path) -> Model:
     """Train the method; or leave its weights as they are drawn."""
     if trial.kind == "random":
-        torch.manual_seed(training.seed)
-        return method.build(image=image)
-    run = pretrain(
-        method,
-        splits,
-        out=folder / "run",
-        training=training,
-        steps=settled.steps,
-        size=trial.size,
-        workers=torch.get_num_threads(),
-        resume="auto",
-        health=False,
-    )
-    return run.model
+        torch.manual_seed(job.training.seed)
+        return job.method.build(image=job.image)
+    return pretrain(job, out=folder / "run", resume="auto", health=False).model
 
 
 def _figures(result: Result) -> dict[str, float]:

@@ -72,8 +72,9 @@ def _same(path: Path, was: dict[str, Any], now: dict[str, Any]) -> None:
     do = "Give the settings it was begun with, or another --out"
     if all(said.startswith(("steps ", "training.epochs ")) for said in differ):
         do = (
-            "The rate of a run falls towards its last step, so one is not made longer or shorter: "
-            "begin a new one with another --out"
+            "The rate of a run falls towards its last step, so it cannot be made longer or "
+            "shorter. Start a new one with another --out; --method FOLDER trains one that ended "
+            "for longer, from its weights"
         )
     if any("an earlier version" in said for said in differ):
         do = "End it with the version that began it, or begin a new run with another --out"

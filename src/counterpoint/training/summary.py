@@ -102,8 +102,12 @@ def start_table(
     recipe: str,
     ranks: int,
     steps: int,
+    start: str = "",
 ) -> Table:
-    """Show data, parts, parameters, candidates, learning rate and memory."""
+    """Show data, parts, parameters, candidates, learning rate and memory.
+
+    `start` says which weights it starts from, where these are not drawn by its seed.
+    """
     table = Table(title=f"method {method.fingerprint}", show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -111,6 +115,7 @@ def start_table(
         "data": repr(source),
         **dict(method.rows()),
         "recipe": recipe,
+        **({"start": start} if start else {}),
         "parameters": f"{trained_parameters(model):,} trained",
         "candidates": candidates(model, training, ranks=ranks),
         "learning rate": (

@@ -23,6 +23,7 @@ import torch.distributed as dist
 from safetensors.torch import load_file
 from torch.nn.parallel import DistributedDataParallel
 
+from counterpoint.data import ArraySource
 from counterpoint.framework import Draw, PartError, twins
 from counterpoint.framework.settings import Training
 from counterpoint.methods import moco, simclr
@@ -30,6 +31,7 @@ from counterpoint.parts.encoders import Timm
 from counterpoint.parts.encoders.timm import create_options
 from counterpoint.parts.extraction import Keys, Queue
 from counterpoint.parts.norm_conversion import share_statistics
+from counterpoint.resolve import resolve
 from counterpoint.run import Run, save
 from counterpoint.training.distributed import world
 
@@ -100,7 +102,8 @@ def _trained(method, side, folder):
     if ranks.rank > 0:
         return None
     run = Run(folder, method, model, (3, side, side), TRAINING)
-    save(run, source="noise", steps=STEPS)
+    noise = ArraySource("noise", images(side))
+    save(run, job=resolve(method, noise, training=TRAINING).record, steps=STEPS)
     return run
 
 

@@ -16,7 +16,7 @@ from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import NOBODY
 from counterpoint.framework.sending import send, send_together
 from counterpoint.parts.losses.pairs import Positives, positive_pairs
-from counterpoint.parts.losses.tiled import Job, Tiled, argmax_negatives
+from counterpoint.parts.losses.tiled import Product, Tiled, argmax_negatives
 from counterpoint.parts.losses.tiles import walk
 
 TILE = 1024  # 4 MB of fp32 scores: docs/decisions/0003-one-softmax.md has the measurement
@@ -77,7 +77,7 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
     with without_autocast(anchors.device):
-        best = argmax_negatives(Job(anchors.detach(), candidates.detach(), plan, scores.clip))
+        best = argmax_negatives(Product(anchors.detach(), candidates.detach(), plan, scores.clip))
     score = squash((anchors * candidates[best.clamp(min=0)]).sum(dim=1), scores.clip)
     negative = score.masked_fill(best < 0, -torch.inf)
     positive = _dots(anchors, candidates, plan.positives, scores.clip)

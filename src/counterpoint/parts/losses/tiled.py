@@ -13,7 +13,7 @@ from counterpoint.parts.losses.tiles import Tile, Walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Job:
+class Product:
     """What is walked: two matrices, the plan, the clip, and buffers that tiles are written to."""
 
     anchors: Float[Tensor, "anchor channel"]
@@ -52,7 +52,7 @@ class Tiled(torch.autograd.Function):
         safe: bool,  # noqa: FBT001 (autograd functions take positional arguments only)
     ) -> tuple[Tensor, Tensor]:
         with without_autocast(anchors.device):
-            positive, negative = _summarise(Job(anchors, candidates, walk, clip, safe))
+            positive, negative = _summarise(Product(anchors, candidates, walk, clip, safe))
         ctx.save_for_backward(anchors, candidates, negative)
         ctx.walk, ctx.clip, ctx.safe = walk, clip, safe
         return positive, negative
@@ -61,24 +61,24 @@ class Tiled(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         anchors, candidates, negative = ctx.saved_tensors
-        job = Job(anchors, candidates, ctx.walk, ctx.clip, ctx.safe)
+        product = Product(anchors, candidates, ctx.walk, ctx.clip, ctx.safe)
         with without_autocast(anchors.device):
-            pair = _gradients(job, negative, *gradients, candidates=ctx.needs_input_grad[1])
+            pair = _gradients(product, negative, *gradients, candidates=ctx.needs_input_grad[1])
         return *pair, None, None, None
 
 
-def argmax_negatives(job: Job) -> Int64[Tensor, " anchor"]:
+def argmax_negatives(product: Product) -> Int64[Tensor, " anchor"]:
     """Find the negative with the largest score of each anchor; -1 where there is none."""
-    peak = job.anchors.new_full((len(job.anchors),), -torch.inf)
-    best = torch.full((len(job.anchors),), -1, device=job.anchors.device)
+    peak = product.anchors.new_full((len(product.anchors),), -torch.inf)
+    best = torch.full((len(product.anchors),), -1, device=product.anchors.device)
 
     def keep(value: Tensor, rows: slice, place: Tensor) -> None:
         better = value > peak[rows]
         peak[rows] = torch.where(better, value, peak[rows])
         best[rows] = torch.where(better, place, best[rows])
 
-    for tile in job.walk.tiles:
-        s = job.scores(tile)
+    for tile in product.walk.tiles:
+        s = product.scores(tile)
         _leave_out(s, tile)
         value, place = s.max(dim=1)
         keep(value, tile.rows, place + tile.columns.start)
@@ -89,17 +89,17 @@ def argmax_negatives(job: Job) -> Int64[Tensor, " anchor"]:
     return best
 
 
-def _summarise(job: Job) -> tuple[Tensor, Tensor]:
+def _summarise(product: Product) -> tuple[Tensor, Tensor]:
     """Walk once: read the positives, sum exp of the rest."""
-    positive = job.anchors.new_zeros(len(job.walk.positives.anchor))
-    total = job.anchors.new_zeros(len(job.anchors))
-    peak = torch.zeros_like(total) if job.safe else torch.full_like(total, _lowest(total))
-    for tile in job.walk.tiles:
-        s = job.scores(tile)
+    positive = product.anchors.new_zeros(len(product.walk.positives.anchor))
+    total = product.anchors.new_zeros(len(product.anchors))
+    peak = torch.zeros_like(total) if product.safe else torch.full_like(total, _lowest(total))
+    for tile in product.walk.tiles:
+        s = product.scores(tile)
         if len(tile.pair):
             positive[tile.pair] = s[tile.row, tile.column]
         _leave_out(s, tile)
-        if job.safe:
+        if product.safe:
             s.exp_()
             total[tile.rows] += s.sum(dim=1)
             if tile.mirror is not None:
@@ -119,46 +119,51 @@ def _add_shifted(scores: Tensor, total: Tensor, peak: Tensor) -> None:
 
 
 def _gradients(
-    job: Job, negative: Tensor, for_positive: Tensor, for_negative: Tensor, *, candidates: bool
+    product: Product,
+    negative: Tensor,
+    for_positive: Tensor,
+    for_negative: Tensor,
+    *,
+    candidates: bool,
 ) -> tuple[Tensor, Tensor | None]:
     """Walk again: give the gradients of the anchors and, where wanted, of the candidates."""
     # No negatives, no gradient: +inf makes every exp(s - inf) zero.
     level = torch.where(negative.isinf(), torch.inf, negative)
-    factor = for_negative * torch.exp(-level) if job.safe else for_negative
-    for_anchors = torch.zeros_like(job.anchors)
+    factor = for_negative * torch.exp(-level) if product.safe else for_negative
+    for_anchors = torch.zeros_like(product.anchors)
     # Own candidates are the anchors: their gradient goes there, and None is left to return.
-    wanted = candidates and any(tile.own is None for tile in job.walk.tiles)
-    for_candidates = torch.zeros_like(job.candidates) if wanted else None
-    for tile in job.walk.tiles:
-        g = _tile_gradient(job, tile, level, factor, for_positive)
-        for_anchors[tile.rows].addmm_(g, job.candidates[tile.columns])
+    wanted = candidates and any(tile.own is None for tile in product.walk.tiles)
+    for_candidates = torch.zeros_like(product.candidates) if wanted else None
+    for tile in product.walk.tiles:
+        g = _tile_gradient(product, tile, level, factor, for_positive)
+        for_anchors[tile.rows].addmm_(g, product.candidates[tile.columns])
         if tile.own is not None:
-            for_anchors[tile.own].addmm_(g.T, job.anchors[tile.rows])
+            for_anchors[tile.own].addmm_(g.T, product.anchors[tile.rows])
         elif for_candidates is not None:
-            for_candidates[tile.columns].addmm_(g.T, job.anchors[tile.rows])
+            for_candidates[tile.columns].addmm_(g.T, product.anchors[tile.rows])
     return for_anchors, for_candidates
 
 
 def _tile_gradient(
-    job: Job, tile: Tile, level: Tensor, factor: Tensor, for_positive: Tensor
+    product: Product, tile: Tile, level: Tensor, factor: Tensor, for_positive: Tensor
 ) -> Tensor:
     """Give dL / d<a_i, c_j> of one tile, and of its mirror image where it stands for both."""
-    s = job.scores(tile)
+    s = product.scores(tile)
     slope = None
-    if job.clip is not None:  # of c tanh(x / c), from its value
-        slope = job.buffer("slope", tile)
-        torch.div(s, job.clip, out=slope).square_().neg_().add_(1)
+    if product.clip is not None:  # of c tanh(x / c), from its value
+        slope = product.buffer("slope", tile)
+        torch.div(s, product.clip, out=slope).square_().neg_().add_(1)
     _leave_out(s, tile)
     rows, mirror = tile.rows, tile.mirror
-    if job.safe:  # one exponential, also for both: exp(s) (w_i + w_j)
+    if product.safe:  # one exponential, also for both: exp(s) (w_i + w_j)
         weight = factor[rows, None]
         if mirror is not None:
-            weight = torch.add(weight, factor[None, mirror], out=job.buffer("mirror", tile))
+            weight = torch.add(weight, factor[None, mirror], out=product.buffer("mirror", tile))
         s.exp_().mul_(weight)
     else:
         other: Tensor | float = 0.0
         if mirror is not None:
-            other = torch.sub(s, level[None, mirror], out=job.buffer("mirror", tile))
+            other = torch.sub(s, level[None, mirror], out=product.buffer("mirror", tile))
             other.exp_().mul_(factor[None, mirror])
         s.sub_(level[rows, None]).exp_().mul_(factor[rows, None]).add_(other)
     if len(tile.pair):

@@ -1,7 +1,5 @@
 """The top of the page: what was trained, how good it is, and its health."""
 
-import re
-
 from counterpoint.evaluation.health.verdict import Word
 from counterpoint.report.evaluation_record import Probe
 from counterpoint.report.figures import (
@@ -37,18 +35,17 @@ def page_title(material: Material) -> str:
         short = len(names) <= 3 and len(set(names)) == len(names)
         return f"{joined(names)}, compared" if short else f"{len(names)} runs compared"
     run = material.runs[0]
-    data = short_data(run.data)
+    data = short_data(run)
     return f"{run.name} on {data}" if data else run.name
 
 
-def short_data(data: str | None) -> str | None:
-    """Shorten a source's description to its name.
-
-    >>> short_data("cifar10 train first 3,000: 3,000 images, 3 x 32 x 32, 10 classes")
-    'cifar10'
-    """
-    name = (data or "").split(": ")[0]
-    return re.sub(r" (train|validation|test)( first [\d,]+)?$", "", name) or None
+def short_data(run: Findings) -> str | None:
+    """Return the name of a run's data set; of one of an earlier version, that of its split."""
+    if run.job is None:
+        return (run.data or "").partition(": ")[0] or None
+    name, limit = str(run.job.data["name"]), run.job.data["limit"]
+    whole = name if limit is None else name.removesuffix(f" first {limit:,}")
+    return whole.removesuffix(" train") or None
 
 
 def lead(material: Material) -> Html:

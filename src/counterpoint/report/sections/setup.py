@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, compare_table, scrolled
-from counterpoint.report.repeat import images_of, repeat
+from counterpoint.report.repeat import repeat
 from counterpoint.report.words import NONE, THIN, duration, joined
 from counterpoint.training.summary import epochs_words
 
@@ -71,10 +71,10 @@ def _list(facts: Facts) -> Html:
 
 def _training(run: Findings) -> Facts:
     facts = {key.replace("_", " "): _plain(value) for key, value in run.training.items()}
-    images, batch = images_of(run.data), run.training.get("batch")
-    whole = images // batch if images and isinstance(batch, int) and batch > 0 else 0
-    if "epochs" in facts and run.steps is not None and whole:  # --steps replaces them
-        facts["epochs"] = epochs_words(run.steps / whole).partition(" epoch")[0]
+    if "epochs" in facts and run.steps is not None and run.job is not None and run.job.epoch:
+        # --steps replaces them
+        facts["epochs"] = epochs_words(run.steps / run.job.epoch).partition(" epoch")[0]
+        facts["settings from"] = run.job.origin
     return facts
 
 
@@ -123,8 +123,12 @@ def _commands(run: Findings, badge: Html | None) -> Html:
     if again.missing:
         words = f"No option for {joined(again.missing)}: use Training from Python."
         missing = el("p", {"class": "hint"}, words)
+    unknown = None
+    if again.unknown:
+        words = "It was written by an earlier version: add --limit and --size if it had them."
+        unknown = el("p", {"class": "hint"}, words)
     copy = el("button", {"type": "button", "class": "copy", "hidden": ""}, "Copy")
-    return el("div", {"class": "commands"}, badge, lines, copy, missing)
+    return el("div", {"class": "commands"}, badge, lines, copy, missing, unknown)
 
 
 def _plain(value: object) -> str:

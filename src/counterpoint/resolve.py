@@ -1,0 +1,149 @@
+"""From names to a job: once, and for everyone."""
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from counterpoint.data import Source, as_source, image_shape, open_data, view_side
+from counterpoint.data.workers import loader_workers
+from counterpoint.framework import Encoder, Method
+from counterpoint.framework.settings import Training, fitting_batch
+from counterpoint.job import Job, Start
+from counterpoint.methods import METHODS, RECIPES, method_named, recipe_of, training_of
+from counterpoint.methods.recognising import preset_of
+from counterpoint.run import Run, steps_done
+
+
+def resolve(
+    method: Method | Run | str,
+    data: Any,
+    *,
+    encoder: Encoder | str | None = None,
+    swaps: Mapping[str, Any] | None = None,
+    size: int | None = None,
+    training: Training | None = None,
+    changes: Mapping[str, Any] | None = None,
+    epochs: int | None = None,
+    steps: int | None = None,
+    limit: int | None = None,
+    known_bad: Collection[int] = (),
+    parts: Mapping[str, type] | None = None,
+    workers: int | None = None,
+) -> Job:
+    """Turn names into a job; everybody who trains, plans or suggests asks here.
+
+    `method` is one of `METHODS`, a .json file, a method's JSON, a method, or a run or its folder,
+    whose weights the job then starts from. `encoder` takes the place of the innermost one: the
+    twin and the head around it stay. `swaps` are other parts, by name. Training settings are
+    `training`, else those of the method's recipe, or of the run; `changes` and `epochs` replace
+    some of them. `parts` are a user's own part classes, by name.
+
+    >>> import torch
+    >>> from counterpoint import ArraySource
+    >>> images = ArraySource("noise", torch.zeros(600, 3, 32, 32, dtype=torch.uint8))
+    >>> job = resolve("byol-small", images, epochs=3)
+    >>> job.steps, job.training.optimiser, job.origin
+    (6, 'adamw', 'the recipe of byol-small with epochs 3')
+    """
+    _more_than_nothing(steps=steps, size=size)
+    changes = dict(changes or {}) | ({} if epochs is None else {"epochs": epochs})
+    run = _run(method, parts)
+    name = method if isinstance(method, str) and method in METHODS else None
+    if name is not None and training is None:
+        training_of(name, **changes)  # a wrong setting is said before the images are opened
+    source = _images(data, limit, known_bad)
+    side = view_side(source, size=size)
+    given = run.method if run else method
+    assert not isinstance(given, Run)
+    composed = method_named(given, encoder=encoder, size=side, parts=parts)
+    settings, origin = _settings(name or composed, training, changes, run)
+    composed = composed.swap(**swaps) if swaps else composed
+    composed = composed.for_samples(len(source))
+    _enough(settings, len(source))
+    whole = len(source) // settings.batch * settings.epochs
+    by_name = isinstance(encoder, str) and not encoder.startswith("{")
+    if name is None or swaps or (encoder is not None and not by_name):
+        name, encoder, by_name = preset_of(composed, settings, size=side), None, False
+    return Job(
+        method=composed,
+        source=source,
+        image=image_shape(source, size=size),
+        training=settings,
+        steps=whole if steps is None else steps,
+        workers=loader_workers(source, workers),
+        origin=origin,
+        size=size,
+        name=name,
+        encoder=str(encoder) if by_name else None,
+        start=None if run is None else _start(run),
+    )
+
+
+def _settings(
+    method: Method | str, training: Training | None, changes: dict[str, Any], run: Run | None
+) -> tuple[Training, str]:
+    """Return the training settings and where they come from."""
+    if training is not None:
+        return replace(training, **changes), "given"
+    if run is not None:
+        # Another seed, so that the views are not those that the run has seen already.
+        own, origin = (
+            replace(run.training, seed=run.training.seed + 1),
+            f"the run {run.folder.name}",
+        )
+        settings = replace(own, **changes)
+    else:
+        settings = training_of(method, **changes)
+        recipe = method if isinstance(method, str) else recipe_of(method)
+        if recipe is None:
+            return settings, "given"
+        own, origin = RECIPES[recipe].training, f"the recipe of {recipe}"
+    before, now = asdict(own), asdict(settings)
+    changed = [f"{name} {now[name]}" for name in now if now[name] != before[name]]
+    return settings, f"{origin} with {', '.join(changed)}" if changed else origin
+
+
+def _run(method: Method | Run | str, parts: Mapping[str, type] | None) -> Run | None:
+    """Return the run that a method's place may be; a name is a name first."""
+    if isinstance(method, Run):
+        return method
+    if isinstance(method, Method) or method in METHODS or method.startswith("{"):
+        return None
+    folder = Path(method)
+    return Run.open(folder, parts=dict(parts or {})) if folder.is_dir() else None
+
+
+def _start(run: Run) -> Start:
+    digest = hashlib.blake2b(digest_size=8)
+    with (run.folder / "model.safetensors").open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return Start(run.folder, steps_done(run.folder) or 0, digest.hexdigest())
+
+
+def _images(data: Any, limit: int | None, known_bad: Collection[int]) -> Source:
+    """Return what training may see: the training split, where there are splits."""
+    if isinstance(data, str | Path):
+        return open_data(data, limit=limit, known_bad=known_bad).train
+    source = as_source(data)
+    source = source.marked(known_bad) if known_bad else source
+    return source if limit is None else source.first(limit)
+
+
+def _enough(training: Training, images: int) -> None:
+    """Refuse a batch that is larger than the data, with one that fits."""
+    if training.batch > images:
+        fits = fitting_batch(training.batch, images) // training.accumulate * training.accumulate
+        raise ValueError(
+            f"data: a batch of {training.batch} from {images} images; "
+            + (f"--batch-size {fits} fits" if fits else "there are too few to train on")
+        )
+
+
+def _more_than_nothing(**given: int | None) -> None:
+    """Refuse numbers of steps or pixels that are none."""
+    for name, value in given.items():
+        if value is not None and value < 1:
+            raise ValueError(f"training: {name} is {value}; needs 1 or more, or leave it out")

@@ -1,0 +1,27 @@
+"""The options that Python and the command share: their defaults and their flags."""
+
+SAVE_SECONDS = 240.0  # sqrt(2 d M) for a save of d = 1 s and a failure every 7.5 h
+MOST_BAD = 0.1  # of the files; chosen by us, not from a source, as is the next
+PATIENCE = 120.0  # seconds
+
+FLAGS = {
+    "epochs": "epochs",
+    "batch": "batch_size",
+    "accumulate": "accumulate",
+    "optimiser": "optimiser",
+    "lr": "lr",
+    "weight_decay": "weight_decay",
+    "seed": "seed",
+    "precision": "precision",
+    "compile": "compile",
+}
+"""Settings of training that the command takes, each with the name of its option."""
+
+
+def flag(setting: str) -> str:
+    """Return the flag of a setting as it is typed.
+
+    >>> flag("batch")
+    '--batch-size'
+    """
+    return "--" + FLAGS[setting].replace("_", "-")

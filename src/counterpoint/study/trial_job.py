@@ -1,0 +1,81 @@
+"""From a trial to its job."""
+
+import os
+from dataclasses import replace
+from functools import lru_cache
+
+import torch
+
+from counterpoint.data import ArraySource, Splits, open_data
+from counterpoint.data.source import all_labels
+from counterpoint.framework import codec
+from counterpoint.job import Job
+from counterpoint.parts import PARTS
+from counterpoint.parts.extraction import Compare
+from counterpoint.parts.own import own_parts
+from counterpoint.resolve import resolve
+from counterpoint.study.supervised import supervised
+from counterpoint.study.trial import Trial
+
+SIDE, COUNT = 32, 45_000  # of images that are not here: CIFAR-10's
+
+
+def opened(trial: Trial) -> Splits:
+    """Open the images of a trial; those of the last one are still open."""
+    place = os.path.expandvars(trial.data)
+    if "$" in place:
+        raise ValueError(
+            f"study: got the data {trial.data}, but that variable is not set; set it to a folder"
+        )
+    return _open(place, trial.limit)
+
+
+@lru_cache(maxsize=1)
+def _open(place: str, limit: int | None) -> Splits:
+    return open_data(place, limit=limit)
+
+
+def absent(trial: Trial) -> Splits:
+    """Return images without content, for a plan where those of the trial are not here."""
+    side = trial.size or SIDE
+    blank = torch.zeros(1, 3, side, side, dtype=torch.uint8).expand(COUNT, -1, -1, -1)
+    source = ArraySource("absent", blank)
+    return Splits(source, source, source)
+
+
+def job_of(trial: Trial, splits: Splits, *, workers: int | None = None) -> Job:
+    """Resolve a trial on its images.
+
+    A trial of labels has the views, the encoder and the training settings of its method.
+
+    >>> from counterpoint.study.budget import Images
+    >>> asked = Trial(method="amdim-small", data="", budget=Images(1), seed=3,
+    ...     training=(("batch", 32),), swaps=(("extraction", "(-1:-1)"),))
+    >>> job = job_of(asked, absent(asked))
+    >>> print(job.method.extraction, job.training.batch, job.training.seed)
+    (-1:-1), one place 32 3
+    """
+    names = {**PARTS, **own_parts(trial.parts_file)}
+    job = resolve(
+        trial.method,
+        splits,
+        encoder=trial.encoder,
+        swaps={part: _part(part, text, names) for part, text in trial.swaps},
+        size=trial.size,
+        changes={"seed": trial.seed, **dict(trial.training)},
+        parts=names,
+        workers=workers,
+    )
+    if trial.kind != "supervised":
+        return job
+    if not job.source.has_labels:
+        raise ValueError(f"study: {job.source!r}; a supervised trial needs labels")
+    return replace(job, method=supervised(job.method, all_labels(job.source)), name=None)
+
+
+def _part(part: str, text: str, names: dict[str, type]) -> object:
+    if text.startswith("{"):
+        return codec.decode(codec.from_text(text), names)
+    if part == "extraction":
+        return Compare.parse(text)
+    raise ValueError(f"study: got {text!r} for the part {part}, needs its JSON")
