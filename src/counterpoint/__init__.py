@@ -90,106 +90,36 @@ if TYPE_CHECKING:
 
 # The one list of public names, each under the module that it is imported from. The block above is
 # for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.
-_HOMES = {
-    "counterpoint.data": (
-        "ArraySource",
-        "Source",
-        "Splits",
-        "as_source",
-        "open_data",
-    ),
+_NAMES = {
+    "counterpoint.data": "ArraySource Source Splits as_source open_data",
     "counterpoint.framework": (
-        "Comparison",
-        "Encoded",
-        "Method",
-        "Model",
-        "PartError",
-        "Samples",
-        "Scores",
-        "Terms",
-        "contrast",
+        "Comparison Encoded Method Model PartError Samples Scores Terms contrast"
     ),
-    "counterpoint.functional": ("nt_xent",),
+    "counterpoint.functional": "nt_xent",
     "counterpoint.methods": (
-        "METHODS",
-        "amdim",
-        "amdim_small",
-        "byol",
-        "byol_small",
-        "cmc",
-        "cmc_small",
-        "cpc",
-        "cpc_small",
-        "moco",
-        "moco_small",
-        "read_method",
-        "simclr",
-        "simclr_small",
-        "training_of",
-        "yadim",
-        "yadim_small",
+        "METHODS amdim amdim_small byol byol_small cmc cmc_small cpc cpc_small moco moco_small "
+        "read_method simclr simclr_small training_of yadim yadim_small"
     ),
     "counterpoint.parts.encoders": (
-        "AMDIMEncoder",
-        "CPCResNet",
-        "FeatureMaps",
-        "Headed",
-        "ModuleEncoder",
-        "MomentumEncoder",
-        "NarrowResNet",
-        "PerView",
-        "QueryKeyEncoder",
-        "ResNet",
-        "ThinResNet",
-        "Timm",
-        "as_encoder",
+        "AMDIMEncoder CPCResNet FeatureMaps Headed ModuleEncoder MomentumEncoder NarrowResNet "
+        "PerView QueryKeyEncoder ResNet ThinResNet Timm as_encoder"
     ),
-    "counterpoint.parts.extraction": (
-        "Bank",
-        "ByLabel",
-        "Compare",
-        "Context",
-        "Keys",
-        "Pooled",
-        "Queue",
-    ),
-    "counterpoint.parts.losses": (
-        "NCE",
-        "Penalised",
-        "Regression",
-        "Triplet",
-    ),
+    "counterpoint.parts.extraction": "Bank ByLabel Compare Context Keys Pooled Queue",
+    "counterpoint.parts.losses": "NCE Penalised Regression Triplet",
     "counterpoint.parts.similarity": (
-        "Bilinear",
-        "Cosine",
-        "Dot",
-        "PredictedCosine",
-        "ProjectedCosine",
-        "ScaledDot",
+        "Bilinear Cosine Dot PredictedCosine ProjectedCosine ScaledDot"
     ),
     "counterpoint.parts.views": (
-        "CentreCrop",
-        "ChannelSplit",
-        "ColourJitter",
-        "ColourSpace",
-        "GaussianBlur",
-        "Greyscale",
-        "HorizontalFlip",
-        "MultiView",
-        "Normalise",
-        "Patches",
-        "Pipeline",
-        "RandomResizedCrop",
-        "Resize",
-        "Solarise",
-        "Translation",
+        "CentreCrop ChannelSplit ColourJitter ColourSpace GaussianBlur Greyscale HorizontalFlip "
+        "MultiView Normalise Patches Pipeline RandomResizedCrop Resize Solarise Translation"
     ),
-    "counterpoint.parts.views.transform": ("ViewTransform",),
-    "counterpoint.pretraining": ("pretrain",),
-    "counterpoint.run": ("Run",),
-    "counterpoint.training.contrastive_module": ("ContrastiveModule",),
-    "counterpoint.framework.settings": ("Training",),
+    "counterpoint.parts.views.transform": "ViewTransform",
+    "counterpoint.pretraining": "pretrain",
+    "counterpoint.run": "Run",
+    "counterpoint.training.contrastive_module": "ContrastiveModule",
+    "counterpoint.framework.settings": "Training",
 }
+_HOMES = {home: tuple(names.split()) for home, names in _NAMES.items()}
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
