@@ -30,7 +30,8 @@ def unions(tree):
 def switches(tree):
     """Questions which kind of source something is."""
     for node in ast.walk(tree):
-        asked = isinstance(node, ast.Call) and names_in(node.func) & {"isinstance", "issubclass"}
+        called = node.func if isinstance(node, ast.Call) else None
+        asked = isinstance(called, ast.Name) and called.id in {"isinstance", "issubclass"}
         if asked and names_in(node.args[1]) & KINDS:
             yield node
         if isinstance(node, ast.MatchClass) and names_in(node.cls) & KINDS:
