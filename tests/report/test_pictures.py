@@ -31,7 +31,7 @@ def vectors(count, width, seed=0):
 def test_neighbours_are_those_of_loops(monkeypatch):
     monkeypatch.setattr(gallery, "CHUNK", 7)  # several parts, the last one short
     some = vectors(40, 5)
-    index, cosines = gallery.neighbours(some, count=6)
+    index, cosines = gallery.nearest_images(some, count=6)
     wanted = slow.neighbours(some.double().tolist(), 6)
     assert index.tolist() == [[n for _, n in row] for row in wanted]
     nearest = torch.tensor([[c for c, _ in row] for row in wanted])
@@ -40,7 +40,7 @@ def test_neighbours_are_those_of_loops(monkeypatch):
 
 def test_agreement_and_chance_are_those_of_loops():
     labels = torch.tensor([0, 1, 1, 2, 0, 1, 2, 1])
-    index, _ = gallery.neighbours(vectors(8, 3), count=3)
+    index, _ = gallery.nearest_images(vectors(8, 3), count=3)
     assert gallery.agreement(labels, index) == slow.agreement(labels.tolist(), index.tolist())
     assert gallery.chance(labels) == slow.chance(labels.tolist())
 
@@ -196,7 +196,7 @@ def test_photos_without_labels(data, tmp_path):
 def test_a_run_without_weights_cannot_look_at_images(cifar, tmp_path):
     folder = write_run(tmp_path / "run")
     write_health(folder)
-    with pytest.raises(FileNotFoundError, match="leave out data"):
+    with pytest.raises(FileNotFoundError, match="leave out --data"):
         write_report([folder], tmp_path / "report.html", data=cifar, images=50)
 
 
