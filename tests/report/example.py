@@ -6,7 +6,7 @@ import math
 import torch
 from safetensors.torch import save_file
 
-from counterpoint.data.description import description
+from counterpoint.data.description import source_record
 from counterpoint.framework.settings import Training
 from counterpoint.job_record import JobRecord
 from counterpoint.methods import method_named
@@ -46,7 +46,7 @@ def job_record(method, training, *, steps, count=45_000, limit=None):
         name=method,
         encoder=None,
         recipe=method,
-        data=description(
+        data=source_record(
             "memory", name, count, limit=limit, shape=(3, 32, 32), labels=True, classes=10
         ),
         image=(3, 32, 32),
