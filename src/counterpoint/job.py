@@ -12,6 +12,7 @@ from counterpoint.framework import Method, Model
 from counterpoint.framework.settings import Training
 from counterpoint.job_record import JobRecord
 from counterpoint.methods import RECIPES, recipe_of
+from counterpoint.run_files import MODEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def load_start(model: Model, start: Start) -> None:
 
     What an extraction remembers of other images than these, as a bank does, is left out.
     """
-    found = load_file(start.folder / "model.safetensors")
+    found = load_file(start.folder / MODEL)
     own = model.state_dict()
     other = [
         key

@@ -20,6 +20,7 @@ from counterpoint.job import Job, load_start
 from counterpoint.methods.recognising import recipe_words
 from counterpoint.resolve import resolve
 from counterpoint.run import Run, save, steps_done
+from counterpoint.run_files import MODEL
 from counterpoint.run_options import MOST_BAD, PATIENCE, SAVE_SECONDS
 from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.out_folder import out_folder
@@ -90,7 +91,7 @@ def pretrain(
     console = console or Console(stderr=True)
     if start is not None and steps_done(folder) == job.steps:
         console.print(f"{folder} finished at step {job.steps}: nothing to do")
-        model.load_state_dict(load_file(folder / "model.safetensors"))
+        model.load_state_dict(load_file(folder / MODEL))
         return Run(folder, job.method, model, job.image, job.training)
     with ExitStack() as held, Notice() as notice:
         watching = standard_callbacks(
@@ -176,7 +177,9 @@ def _one_each(training: Training, ranks: int) -> None:
 def _end(stopped: SystemExit | None, where: str, folder: Path) -> None:
     """Leave a run that was asked to stop: by exit code 143, or as Ctrl-C does."""
     if isinstance(stopped, Stopped) and stopped.preempted:
-        sys.stderr.write(f"counterpoint: {where}; --resume auto goes on\n")
+        sys.stderr.write(f"counterpoint: {where}; rerun with --resume auto to continue\n")
         raise stopped
     if stopped is not None:
-        raise KeyboardInterrupt(f"{where}; what was learned is in {folder}; --resume auto goes on")
+        raise KeyboardInterrupt(
+            f"{where}; what was learned is in {folder}; --resume auto continues"
+        )

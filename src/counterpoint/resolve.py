@@ -14,6 +14,7 @@ from counterpoint.job import Job, Start
 from counterpoint.methods import METHODS, RECIPES, method_named, recipe_of, training_of
 from counterpoint.methods.recognising import preset_of
 from counterpoint.run import Run, steps_done
+from counterpoint.run_files import MODEL
 
 
 def resolve(
@@ -117,7 +118,7 @@ def _run(method: Method | Run | str, parts: Mapping[str, type] | None) -> Run | 
 
 def _start(run: Run) -> Start:
     digest = hashlib.blake2b(digest_size=8)
-    with (run.folder / "model.safetensors").open("rb") as file:
+    with (run.folder / MODEL).open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return Start(run.folder, steps_done(run.folder) or 0, digest.hexdigest())

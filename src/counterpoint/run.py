@@ -28,6 +28,7 @@ from counterpoint.notebook import html_table
 from counterpoint.parts.encoders import ModuleEncoder, as_encoder
 from counterpoint.parts.encoders.module_encoder import with_module
 from counterpoint.parts.views.transform import ViewTransform
+from counterpoint.run_files import ENCODER, EVALUATION, METHOD, MODEL, RUN
 
 FORMAT = 2  # of run.json; the first had no number, and the images as a sentence
 
@@ -132,7 +133,7 @@ class Run:
             "versions": versions(),
             **result.to_dict(),
         }
-        write_json(self.folder / "evaluation.json", record)
+        write_json(self.folder / EVALUATION, record)
         return result
 
     @classmethod
@@ -149,49 +150,51 @@ class Run:
         weights are those of the run.
         """
         folder = Path(folder)
-        if not (folder / "run.json").is_file():
-            raise FileNotFoundError(f"run: {folder} holds no run.json; pretrain writes one")
+        if not (folder / RUN).is_file():
+            raise FileNotFoundError(
+                f"run: {folder} has no run.json; counterpoint pretrain writes one"
+            )
         try:
-            record = json.loads((folder / "run.json").read_text())
+            record = json.loads((folder / RUN).read_text())
         except ValueError as error:
             raise ValueError(f"run: {folder / 'run.json'} cannot be read: {error}") from error
-        method = read_method((folder / "method.json").read_text(), parts=parts)
+        method = read_method((folder / METHOD).read_text(), parts=parts)
         if encoder is not None:
             given = encoder if isinstance(encoder, ModuleEncoder) else as_encoder(encoder)
             method = with_module(method, given)
         made = record.get("job", record)  # before format 2 the job's fields were run.json's own
         image = tuple(made["image"])
         model = method.build(image=image)
-        model.load_state_dict(load_file(folder / "model.safetensors"))
+        model.load_state_dict(load_file(folder / MODEL))
         return cls(folder, method, model, image, read_training(made["training"]))
 
 
 def steps_done(folder: Path) -> int | None:
     """Give the step at which a run's folder was written; None where it holds no run yet."""
-    file = folder / "run.json"
+    file = folder / RUN
     return json.loads(file.read_text()).get("steps") if file.is_file() else None
 
 
 def save(run: Run, *, job: JobRecord, steps: int) -> None:
     """Write weights as safetensors and everything else as JSON; `steps` were done of the job."""
-    write_tensors(run.folder / "model.safetensors", run.model.state_dict())
+    write_tensors(run.folder / MODEL, run.model.state_dict())
     # The backbone alone: its keys are torchvision's or timm's, without a wrapper's prefix.
     backbone = backbone_of(run.encoder).state_dict()
     loads_into = made_by(run.encoder)
     write_tensors(
-        run.folder / "encoder.safetensors",
+        run.folder / ENCODER,
         backbone,
         metadata=None if loads_into is None else {"loads into": loads_into},
     )
-    (run.folder / "method.json").write_text(run.method.to_json() + "\n")
+    (run.folder / METHOD).write_text(run.method.to_json() + "\n")
     record = {
         "format": FORMAT,
         "job": job.to_dict(),
         "steps": steps,
-        "encoder": {"file": "encoder.safetensors", "loads into": loads_into},
+        "encoder": {"file": ENCODER, "loads into": loads_into},
         "versions": versions(),
     }
-    write_json(run.folder / "run.json", record)
+    write_json(run.folder / RUN, record)
 
 
 def versions() -> dict[str, str]:

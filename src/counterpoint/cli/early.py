@@ -61,7 +61,7 @@ def refuse_unknown(what: str, name: str, known: tuple[str, ...], *, more: str = 
 
 def _method(name: str) -> None:
     known = (*catalogue.METHODS, *catalogue.VARIANTS)
-    if (Path(name) / "run.json").is_file():
+    if (Path(name) / RUN).is_file():
         return  # a run, which is trained for longer
     if name.endswith(".json"):
         if not Path(name).is_file():

@@ -8,6 +8,7 @@ from torch import nn
 
 from counterpoint.framework import Model, twins
 from counterpoint.framework.optional import backbone_of, trained
+from counterpoint.run_files import ENCODER
 
 SHOWN = 4
 
@@ -18,7 +19,7 @@ def load_initial(model: Model, weights: Path) -> dict[str, str]:
     `weights` is the folder of a run, or a safetensors file with the keys of the encoder's network,
     as `encoder.safetensors` of a run has them. Momentum twins start from them too.
     """
-    file = weights / "encoder.safetensors" if weights.is_dir() else weights
+    file = weights / ENCODER if weights.is_dir() else weights
     if not file.is_file():
         raise FileNotFoundError(
             f"weights: there is no {file}; needs the folder of a run or a .safetensors file"
