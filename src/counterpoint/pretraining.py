@@ -33,7 +33,7 @@ from counterpoint.training.trainer import run_trainer, trainer_for
 
 
 def pretrain(
-    method: Job | Run | Method | str,
+    method: Job | Run | Method | str | Path,
     data: Any = None,
     *,
     out: str | Path,
@@ -126,7 +126,7 @@ def pretrain(
     return run
 
 
-def _job(method: Job | Run | Method | str, data: Any, **asked: Any) -> Job:
+def _job(method: Job | Run | Method | str | Path, data: Any, **asked: Any) -> Job:
     """Resolve what was asked for; a job is taken as it is."""
     if not isinstance(method, Job):
         if data is None:

@@ -18,7 +18,7 @@ from counterpoint.run_files import MODEL
 
 
 def resolve(
-    method: Method | Run | str,
+    method: Method | Run | str | Path,
     data: Any,
     *,
     encoder: Encoder | str | None = None,
@@ -49,6 +49,7 @@ def resolve(
     (6, 'adamw', 'the recipe of byol-small with epochs 3')
     """
     _more_than_nothing(steps=steps, size=size)
+    method = str(method) if isinstance(method, Path) else method
     changes = dict(changes or {}) | ({} if epochs is None else {"epochs": epochs})
     run = _run(method, parts)
     name = method if isinstance(method, str) and method in METHODS else None

@@ -32,7 +32,7 @@ class Speed:
         )
 
 
-def measure_speed(model: Model, source: Source, training: Training, *, workers: int) -> Speed:
+def measure_speed(model: Model, source: Source, training: Training, *, workers: int = 0) -> Speed:
     """Train for a few seconds on the images; the first step warms up and does not count.
 
     The machine may be faster with larger batches, and slower when others use it.
