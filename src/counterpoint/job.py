@@ -13,6 +13,7 @@ from counterpoint.framework.settings import Training
 from counterpoint.job_record import JobRecord
 from counterpoint.methods import RECIPES, recipe_of
 from counterpoint.run_files import MODEL
+from counterpoint.training.initial_weights import InitialWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class Job:
     encoder: str | None = None
     """The name of an encoder that was asked for besides."""
     start: Start | None = None
+    weights: InitialWeights | None = None
+    """The weights that the encoder starts from."""
 
     @property
     def epoch(self) -> int:
@@ -67,6 +70,7 @@ class Job:
     def identity(self) -> dict[str, Any]:
         """What a checkpoint belongs to: whatever changes the weights."""
         begun = {} if self.start is None else {"start": self.start.weights}
+        begun |= {} if self.weights is None else {"weights": self.weights.sha256}
         return {
             "method": self.method.fingerprint,
             "data": self.source.fingerprint(),
@@ -92,6 +96,7 @@ class Job:
             workers=self.workers,
             origin=self.origin,
             start=None if self.start is None else self.start.to_dict(),
+            weights=None if self.weights is None else self.weights.to_dict(),
         )
 
     def command(self, *, data: str, out: str, **more: Any) -> list[str]:

@@ -37,6 +37,8 @@ class JobRecord:
     """Where the training settings come from."""
     start: dict[str, Any] | None = None
     """The run whose weights it started from: its folder, its steps and a digest."""
+    weights: dict[str, str] | None = None
+    """The weights that the encoder started from: their file and its SHA-256."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
@@ -62,6 +64,7 @@ class JobRecord:
         method = self.start["folder"] if self.start else self.name or file
         words = ["counterpoint", "pretrain", data, "--method", method]
         words += ["--encoder", self.encoder] if self.encoder else []
+        words += ["--weights", self.weights["file"]] if self.weights else []
         words += ["--size", str(self.size)] if self.size is not None else []
         for setting in say:
             value = getattr(self.training, setting)

@@ -23,6 +23,7 @@ from counterpoint.run import Run, save, steps_done
 from counterpoint.run_files import MODEL
 from counterpoint.run_options import MOST_BAD, PATIENCE, SAVE_SECONDS
 from counterpoint.training.callbacks.standard import standard_callbacks
+from counterpoint.training.initial_weights import load_initial
 from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resume import start_from
@@ -43,6 +44,7 @@ def pretrain(
     training: Training | None = None,
     size: int | None = None,
     workers: int | None = None,
+    weights: str | Path | Run | None = None,
     resume: str = "never",
     save_seconds: float = SAVE_SECONDS,
     most_bad: float = MOST_BAD,
@@ -62,7 +64,8 @@ def pretrain(
 
     A run, or its folder, in the place of a method trains it for longer: the new run starts from
     its weights, with its settings and the next seed, while the optimiser, the schedule and the
-    epochs begin anew. It is written to a folder of its own.
+    epochs begin anew. It is written to a folder of its own. `weights`, those of a run or of a
+    safetensors file, are loaded into the encoder only, strictly, before training starts.
 
     A checkpoint is written every `save_seconds` (0: after every step) and when a signal asks the
     run to stop; `resume="auto"` resumes from the newest that is whole, to the bit, on any number
@@ -84,6 +87,7 @@ def pretrain(
         training=training,
         size=size,
         workers=workers,
+        weights=weights,
     )
     folder.mkdir(parents=True, exist_ok=True)
     start = start_from(folder, resume, job.identity)
@@ -146,6 +150,8 @@ def built_model(job: Job) -> Model:
         model.double()  # before a checkpoint is loaded: Lightning widens after it
     if job.start is not None:
         load_start(model, job.start)
+    if job.weights is not None:
+        load_initial(model, job.weights.file)
     if job.training.compile:
         assert isinstance(model.encoder, nn.Module)
         compiled(model.encoder)

@@ -15,6 +15,7 @@ from counterpoint.methods import METHODS, RECIPES, method_named, recipe_of, trai
 from counterpoint.methods.recognising import preset_of
 from counterpoint.run import Run, steps_done
 from counterpoint.run_files import MODEL
+from counterpoint.training.initial_weights import InitialWeights
 
 
 def resolve(
@@ -32,6 +33,7 @@ def resolve(
     known_bad: Collection[int] = (),
     parts: Mapping[str, type] | None = None,
     workers: int | None = None,
+    weights: str | Path | Run | None = None,
 ) -> Job:
     """Turn names into a job; everybody who trains, plans or suggests asks here.
 
@@ -39,7 +41,8 @@ def resolve(
     whose weights the job then starts from. `encoder` takes the place of the innermost one: the
     twin and the head around it stay. `swaps` are other parts, by name. Training settings are
     `training`, else those of the method's recipe, or of the run; `changes` and `epochs` replace
-    some of them. `parts` are a user's own part classes, by name.
+    some of them. `parts` are a user's own part classes, by name. `weights` are those that the
+    encoder starts from: a run, its folder, or a safetensors file.
 
     >>> import torch
     >>> from counterpoint import ArraySource
@@ -80,6 +83,7 @@ def resolve(
         name=name,
         encoder=str(encoder) if by_name else None,
         start=None if run is None else _start(run),
+        weights=None if weights is None else _weights(weights),
     )
 
 
@@ -115,6 +119,10 @@ def _run(method: Method | Run | str, parts: Mapping[str, type] | None) -> Run | 
         return None
     folder = Path(method)
     return Run.open(folder, parts=dict(parts or {})) if folder.is_dir() else None
+
+
+def _weights(weights: str | Path | Run) -> InitialWeights:
+    return InitialWeights.find(weights.folder if isinstance(weights, Run) else Path(weights))
 
 
 def _start(run: Run) -> Start:

@@ -4,6 +4,7 @@ import csv
 
 import pytest
 import torch
+from lightning.pytorch.callbacks import Callback
 
 from counterpoint import simclr
 
@@ -23,8 +24,6 @@ def test_it_is_not_given_to_the_trainer(small, train):
 
 @pytest.mark.parametrize("precision", ["32-true", "bf16-mixed"])
 def test_gradients_are_clipped(precision, small, train):
-    from lightning.pytorch.callbacks import Callback
-
     norms = []
 
     class Norm(Callback):

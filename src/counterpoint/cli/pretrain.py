@@ -18,6 +18,7 @@ def pretrain_command(
     out: str,
     method: str = "simclr",
     encoder: str | None = None,
+    weights: str | None = None,
     size: int | None = None,
     epochs: int | None = None,
     batch_size: int | None = None,
@@ -54,6 +55,8 @@ def pretrain_command(
             of a run, which is trained for longer: from its weights, with a new schedule.
         encoder: Name of an encoder (`counterpoint encoders` lists them) or timm/NAME
             (default: the method's own, e.g. resnet18).
+        weights: Weights that the encoder starts from: the folder of a run, or a safetensors file
+            with the key names of its library (default: none, drawn from the seed).
         size: Side of the views in pixels (default: 128 for image files, else that of the images).
         epochs: Passes over the images (default: the method's own, e.g. 1000).
         batch_size: Images per update over all devices (default: the method's own, e.g. 512).
@@ -125,6 +128,7 @@ def asked_job(asked: Mapping[str, Any]) -> "Job":
         known_bad=_numbers(asked["known_bad"]),
         parts=loaded_parts(asked["parts"]),
         workers=asked["workers"],
+        weights=asked["weights"],
     )
 
 

@@ -1,6 +1,7 @@
 """Weights that pretraining starts from."""
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from safetensors.torch import load_file
@@ -13,17 +14,31 @@ from counterpoint.run_files import ENCODER
 SHOWN = 4
 
 
-def load_initial(model: Model, weights: Path) -> dict[str, str]:
-    """Load the weights of an encoder strictly and say which they were, for run.json.
+@dataclass(frozen=True, slots=True)
+class InitialWeights:
+    """A safetensors file with the keys of the encoder's network."""
 
-    `weights` is the folder of a run, or a safetensors file with the keys of the encoder's network,
-    as `encoder.safetensors` of a run has them. Momentum twins start from them too.
-    """
-    file = weights / ENCODER if weights.is_dir() else weights
-    if not file.is_file():
-        raise FileNotFoundError(
-            f"weights: there is no {file}; needs the folder of a run or a .safetensors file"
-        )
+    file: Path
+    sha256: str
+
+    @classmethod
+    def find(cls, weights: Path) -> "InitialWeights":
+        """Find them: the folder of a run, whose encoder is taken, or the file itself."""
+        file = weights / ENCODER if weights.is_dir() else weights
+        if not file.is_file():
+            raise FileNotFoundError(
+                f"weights: there is no {file}; needs the folder of a run or a .safetensors file"
+            )
+        with file.open("rb") as opened:
+            return cls(file, hashlib.file_digest(opened, "sha256").hexdigest())
+
+    def to_dict(self) -> dict[str, str]:
+        """Return plain data; of the file its last two names, since records are passed on."""
+        return {"file": "/".join(self.file.parts[-2:]), "sha256": self.sha256}
+
+
+def load_initial(model: Model, file: Path) -> None:
+    """Load the weights of an encoder strictly; momentum twins start from them too."""
     network = _network(model)
     tensors = load_file(file)
     own = network.state_dict()
@@ -46,7 +61,6 @@ def load_initial(model: Model, weights: Path) -> dict[str, str]:
     network.load_state_dict(tensors)
     for twin in twins(model):
         twin.restart()
-    return {"file": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
 def _network(model: Model) -> nn.Module:
