@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterpoint.framework import Draw, Encoded, contrast
+from counterpoint.framework import Draw, Encoded, Samples, contrast
 from counterpoint.framework.world import ALONE
 from counterpoint.methods import SEVEN, method_named
 from counterpoint.parts.own import own_parts
@@ -115,7 +115,7 @@ def test_amdim_as_released_pairs_an_anchor_with_other_images():
         for c, s in zip(widths, (4, 2, 1), strict=True)
     )
     built = part.build((tuple((c, 1, 1) for c in widths),) * 2)
-    found = built(Encoded((maps, maps), (maps, maps)), torch.arange(4), ALONE)
+    found = built(Encoded((maps, maps), (maps, maps)), Samples(torch.arange(4)), ALONE)
     first, same = found[0], found[4]
     told = {
         who: set(first.candidates[first.candidate_identity == who][:, :128].flatten().tolist())

@@ -33,7 +33,7 @@ def test_every_view_is_an_anchor_and_the_others_are_its_positives():
 
 def test_with_a_twin_the_candidates_are_the_twins():
     online, target = (maps(0), maps(1)), (maps(2), maps(3))
-    (c,) = Pooled(pool="max")(Encoded(online, target), torch.arange(3), ALONE)
+    (c,) = Pooled(pool="max")(Encoded(online, target), Samples(torch.arange(3)), ALONE)
     torch.testing.assert_close(c.anchors[:3], online[0][0].amax(dim=(2, 3)))
     torch.testing.assert_close(c.candidates[3:], target[1][0].amax(dim=(2, 3)))
     assert c.itself == 0  # the twin's vector of the same view is left out

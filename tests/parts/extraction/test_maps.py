@@ -77,9 +77,8 @@ def test_one_place_is_drawn_for_each_image_and_step():
     assert len(set(seen[0].tolist())) == 25
     assert not torch.equal(seen[0], seen[1])
     again = Compare.parse("(-2:-2)").build(shapes(given))
-    (comparison, _) = again(
-        Encoded(*[tuple(tuple(m[50:60] for m in v) for v in given.online)] * 2), index[50:60], ALONE
-    )
+    some = Encoded(*[tuple(tuple(m[50:60] for m in v) for v in given.online)] * 2)
+    (comparison, _) = again(some, Samples(index[50:60]), ALONE)
     maps = given.online[0][-2].flatten(2)[50:60]
     place = (maps == comparison.anchors[:, :, None]).all(dim=1).int().argmax(dim=1)
     assert torch.equal(place, seen[0][50:60])  # a function of sample and step, not of the batch
@@ -99,14 +98,14 @@ def test_a_random_map_is_the_same_on_all_ranks_and_all_are_drawn():
 def test_same_level_compares_every_map_with_itself():
     given = encoded()
     built = Compare.parse("same level", anchors="all").build(shapes(given))
-    found = built(given, torch.arange(4), ALONE)
+    found = built(given, Samples(torch.arange(4)), ALONE)
     assert [(len(c.anchors), len(c.candidates)) for c in found[::2]] == [(4, 4), (16, 16), (36, 36)]
 
 
 def test_unequal_channels_are_brought_together_by_learned_maps():
     given = encoded(widths=(4, 6, 8))
     built = Compare.parse("(-1:-2) + (-1:-3)").build(shapes(given)).double()
-    found = built(given, torch.arange(4), ALONE)
+    found = built(given, Samples(torch.arange(4)), ALONE)
     assert {c.anchors.shape[1] for c in found} == {c.candidates.shape[1] for c in found} == {8}
     layer = built.bring["-2"]
     expected = layer(given.online[1][-2][2, :, 1, 0])
@@ -178,7 +177,7 @@ def test_cpc_predicts_below():
     built = Context(offsets=(2, 3), target=4, hidden=8, blocks=1).build((((6, 5, 5),),)).double()
     given = encoded(widths=(6,), sides=(5,), count=2)
     one = Encoded(given.online[:1], given.online[:1])
-    first, second = built(one, torch.tensor([3, 8]), ALONE)
+    first, second = built(one, Samples(torch.tensor([3, 8])), ALONE)
     assert len(first.anchors) == 2 * 3 * 5
     assert len(second.anchors) == 2 * 2 * 5
     assert len(first.candidates) == 2 * 25
@@ -227,7 +226,7 @@ def test_the_bank_follows_and_is_bounded():
     built(given, Samples(index), ALONE)
     assert torch.equal(built.entries, kept)
     with pytest.raises(PartError, match="sample 9 in a bank of 9"):
-        built(given, torch.tensor([0, 1, 2, 9]), ALONE)
+        built(given, Samples(torch.tensor([0, 1, 2, 9])), ALONE)
 
 
 def test_a_sample_not_seen_yet_is_what_the_other_view_gives_now():

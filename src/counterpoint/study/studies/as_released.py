@@ -23,7 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from counterpoint.framework import Comparison, Encoded, World
+from counterpoint.framework import Comparison, Encoded, Samples, World
 from counterpoint.framework.records import Index, Shape
 
 PAIRS = ((0, 1), (0, 2), (1, 1))  # "01, 02, 11" of the last three maps, as they come
@@ -45,9 +45,9 @@ class AsReleasedExtraction:
 
     width: int
 
-    def __call__(self, encoded: Encoded, index: Index, _world: World) -> tuple[Comparison, ...]:
+    def __call__(self, encoded: Encoded, samples: Samples, _world: World) -> tuple[Comparison, ...]:
         return tuple(
-            self._compare(encoded.online[a][-3:][j], encoded.target[b][-3:][k], index)
+            self._compare(encoded.online[a][-3:][j], encoded.target[b][-3:][k], samples.index)
             for j, k in PAIRS
             for a, b in permutations(range(2), 2)
         )
