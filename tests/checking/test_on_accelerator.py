@@ -13,7 +13,7 @@ from counterpoint.evaluation.placing import device_of
 from counterpoint.methods import METHODS, SEVEN, training_of
 
 SMALL = NarrowResNet(widths=(8, 8, 8))
-QUICK = {"simclr", "moco"}
+QUICK = {"simclr", "moco", "yadim"}
 NAMES = [pytest.param(name, marks=() if name in QUICK else pytest.mark.full) for name in SEVEN]
 
 

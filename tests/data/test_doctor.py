@@ -247,3 +247,12 @@ def test_cifar10(cifar):
     assert len(seen.images) == 6_000
     assert seen.formats() == {"in memory": 6_000}
     assert seen.copies == ()
+
+
+@pytest.mark.parametrize("count", [18, 40])
+def test_few_images_are_enough_to_measure_the_speed(count):
+    """One batch a pass: the speed is taken over several passes."""
+    images = torch.randint(256, (count, 3, 32, 32), dtype=torch.uint8)
+    found = suggested(ArraySource("few", images), [], "few.npy")
+    assert found is not None
+    assert found.seconds > 0

@@ -22,7 +22,7 @@ def simclr(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     (1) views      2 x (random crop 0.08-1 to 32 -> flip 0.5 -> jitter 0.4/0.4/0.4/0.1 p 0.8 -> grey 0.2 -> normalise)
     (2) encoder    ResNet(name='resnet18', stem='small', zero_init=True)
     (3) extraction Pooled(map=-1, pool='mean')
-    (4) similarity ProjectedCosine(hidden=None, out=128, tau=0.5, learn_tau=False)
+    (4) similarity ProjectedCosine(hidden=None, out=128, tau=0.5, learn_tau=False, last_norm='none')
     (5) loss       NCE(numerator='each', denominator='own', average='anchors')
     """  # noqa: E501 (the first row is one line)
     return Method(

@@ -36,8 +36,8 @@ class NoiseStream(IntEnum):
 def random_words(draw: Draw, stream: NoiseStream, count: int) -> Int64[Tensor, "image {count}"]:
     """Return `count` whole numbers below 2^32 for every sample.
 
-    >>> both = random_words(Draw(1, 0, torch.tensor([7, 8])), Stream.FOG, 5)
-    >>> torch.equal(both[1:], random_words(Draw(1, 0, torch.tensor([8])), Stream.FOG, 5))
+    >>> both = random_words(Draw(1, 0, torch.tensor([7, 8])), NoiseStream.FOG, 5)
+    >>> torch.equal(both[1:], random_words(Draw(1, 0, torch.tensor([8])), NoiseStream.FOG, 5))
     True
     """
     blocks = -(-count // 4)
