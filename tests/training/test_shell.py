@@ -109,7 +109,7 @@ def _nowhere():
 
 
 def test_a_folder_without_a_run_says_so(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"holds no run\.json"):
+    with pytest.raises(FileNotFoundError, match=r"has no run\.json"):
         Run.open(tmp_path)
 
 
@@ -281,7 +281,7 @@ def test_a_finished_run_has_nothing_to_do_and_is_not_made_longer(run):
     assert "finished at step 8: nothing to do" in " ".join(console.file.getvalue().split())
     for ours, theirs in zip(again.model.parameters(), run.model.parameters(), strict=True):
         assert torch.equal(ours, theirs)
-    with pytest.raises(ValueError, match="not made longer or shorter: begin a new one"):
+    with pytest.raises(ValueError, match="cannot be made longer or shorter"):
         pretrain(METHOD, source(), **settings, epochs=3)
 
 
