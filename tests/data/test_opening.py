@@ -39,7 +39,7 @@ def test_a_path_with_a_colon_is_a_path(tmp_path):
 @pytest.mark.parametrize("given", [torch.zeros(3), np.zeros(3), [1, 2], 7, None])
 def test_what_is_no_path_is_refused_with_what_to_write(given):
     with pytest.raises(
-        TypeError, match=r'data: got .*needs the path .*ArraySource\("name", images\)'
+        TypeError, match=r"data: got .*needs the path .*counterpoint.as_source takes tensors"
     ):
         local(given, what="data")
 

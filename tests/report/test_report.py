@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from counterpoint.cli import main
 from counterpoint.cli.parser import make_parser, spelled
 from counterpoint.report import write_report
 from counterpoint.report.findings import read_findings
@@ -192,7 +193,7 @@ def test_what_is_missing_is_said_in_a_line(tmp_path):
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"holds no run\.json"):
+    with pytest.raises(FileNotFoundError, match=r"has no run\.json"):
         write_report([tmp_path], tmp_path / "report.html")
     with pytest.raises(ValueError, match="at least one"):
         write_report([], tmp_path / "report.html")
@@ -212,6 +213,8 @@ def test_a_run_that_still_trains_has_a_report(tmp_path):
     assert [epoch.epoch for epoch in found.health] == [0, 1, 2, 3, 4, 5]
     assert len(found.loss) == 35
     assert "Healthy" in words(write_report([folder], tmp_path / "report.html"))
+    main(["report", str(folder), "--out", str(tmp_path / "typed.html")])
+    assert "Healthy" in words(tmp_path / "typed.html")
 
 
 def test_records_of_another_kind_are_no_crash(tmp_path):
@@ -294,7 +297,7 @@ def test_intervals_that_overlap_are_said(good, may_be_chance, tmp_path):
     write_evaluation(one, good=0.64)
     write_evaluation(other, good=good)
     page = words(write_report([one, other], tmp_path / "report.html"))
-    assert ("their order may be chance" in page) == may_be_chance
+    assert ("their order may be due to chance" in page) == may_be_chance
 
 
 def test_figures_of_other_images_do_not_compare(tmp_path):

@@ -44,7 +44,7 @@ def test_a_study_of_ones_own_and_its_table(data, tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "results").exists()
     main(command)
     said = capsys.readouterr()
-    assert "the study of mine.py, which is run" in said.err
+    assert "running mine.py" in said.err
     assert said.err.count(": done") == 2
     assert "| SimCLR |" in said.out
     main(command)
@@ -125,7 +125,7 @@ def test_a_study_that_is_stopped_stops_its_trials(data, tmp_path, stop, code):
     [
         (["study", "table4"], "study: got 'table4'; there are table1"),
         (["study", "no.py"], "study: there is no file no.py"),
-        (["table", "nowhere"], "study: nowhere holds no outcomes"),
+        (["table", "nowhere"], "study: there is no folder nowhere"),
     ],
 )
 def test_a_mistake_is_one_line(typed, said, tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from counterpoint import catalogue
-from counterpoint.run_files import RUN
+from counterpoint.run_files import EVALUATION, HEALTH, METHOD, METRICS, RUN
 from counterpoint.spelling import did_you_mean
 
 
@@ -13,6 +13,7 @@ def refuse_early(
     method: str | None = None,
     encoder: str | None = None,
     run: str | None = None,
+    started: str | None = None,
     out: str | None = None,
     resume: str = "never",
     parts: str | None = None,
@@ -30,7 +31,9 @@ def refuse_early(
     if encoder is not None:
         _encoder(encoder)
     if run is not None:
-        _run(run)
+        _run(run, (RUN,))
+    if started is not None:  # a run that may still be training
+        _run(started, (RUN, METHOD, METRICS, HEALTH, EVALUATION))
     if data is not None:
         _data(data)
     if out is not None:
@@ -88,10 +91,11 @@ def _encoder(name: str) -> None:
         raise ValueError(f"encoder: got {name!r}; {near}")
 
 
-def _run(folder: str) -> None:
+def _run(folder: str, files: tuple[str, ...]) -> None:
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"run: there is no folder {folder}")
-    if not (Path(folder) / RUN).is_file():
+    below = METRICS in files and next(Path(folder).rglob(METRICS), None)  # of earlier versions
+    if not below and not any((Path(folder) / file).is_file() for file in files):
         raise FileNotFoundError(f"run: {folder} has no run.json; counterpoint pretrain writes one")
 
 

@@ -29,7 +29,7 @@ def report_command(
             (default: none).
     """
     for folder in folders:
-        refuse_early(run=folder)
+        refuse_early(started=folder)
     refuse_early(data=data, parts=parts)
     from rich.console import Console
 
