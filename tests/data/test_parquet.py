@@ -14,7 +14,7 @@ import pytest
 import torch
 from PIL import Image
 
-from counterpoint.data import ArraySource, EncodedSource, open_data
+from counterpoint.data import ArraySource, EncodedSource, open_data, pictures
 from counterpoint.data import decoding as decoding_module
 from counterpoint.data import rows as rows_module
 from counterpoint.data.quarantine import substitute
@@ -148,7 +148,7 @@ def test_images_of_varying_size_stay_encoded(tmp_path):
         row = int(train.places[sample])
         assert (picture.width, picture.height) == sizes[row]
         assert torch.equal(picture.decode(1.0), png(row, sizes[row])[1])
-        assert train.labels_of(torch.tensor(sample)) == row % 3
+        assert int(train.labels_of(torch.tensor([sample]))) == row % 3
     last = int((train.places == 17).nonzero())
     assert train.paths[last] == tmp_path / "train-1.parquet" / "row 2"
     assert train.fingerprint() != splits.test.fingerprint()
@@ -188,7 +188,7 @@ def test_broken_rows_show_other_images(tmp_path):
     assert repr(splits.train).endswith(f"4 classes, {len(expected)} of them bad")
     everywhere = [len(s.bad) for s in (splits.train, splits.validation, splits.test)]
     assert sum(everywhere) == 4
-    bad = {b.sample for b in expected}
+    bad = set(expected)
     whole = pixels(40)
     for sample, row in enumerate(chosen.tolist()):
         shown = sample
@@ -268,10 +268,10 @@ def assert_same(splits, expected):
 
 
 def test_known_bad_rows_are_not_decoded(broken_cifar, monkeypatch):
-    decode = rows_module.FilePicture.decode
+    decode = pictures.FilePicture.decode
     read = []
     monkeypatch.setattr(
-        rows_module.FilePicture,
+        pictures.FilePicture,
         "decode",
         lambda self, scale: read.append(Path(self.name)) or decode(self, scale),
     )
@@ -328,7 +328,7 @@ def test_memory_is_that_of_all_processes_of_the_machine(tmp_path, monkeypatch):
 def test_another_size_is_noticed_before_anything_is_decoded(tmp_path, monkeypatch):
     sizes = [(12, 10)] * 30 + [(12, 11)]
     write(tmp_path / "train-0.parquet", [png(n, size)[0] for n, size in enumerate(sizes)])
-    monkeypatch.setattr(rows_module.FilePicture, "decode", None)
+    monkeypatch.setattr(pictures.FilePicture, "decode", None)
     assert isinstance(open_data(tmp_path).train, EncodedSource)
 
 
