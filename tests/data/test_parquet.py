@@ -129,7 +129,7 @@ def test_a_cut_file_is_named(tmp_path):
     write(tmp_path / "train-0.parquet", encoded(9))
     content = (tmp_path / "train-0.parquet").read_bytes()
     (tmp_path / "train-0.parquet").write_bytes(content[: len(content) // 2])
-    with pytest.raises(ValueError, match=r"data: .*train-0.parquet is no Parquet file"):
+    with pytest.raises(ValueError, match=r"data: .*train-0.parquet is not a readable Parquet file"):
         open_data(tmp_path)
 
 
