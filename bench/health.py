@@ -40,7 +40,7 @@ class Looks(L.Callback):
 
 
 def share(name: str, source: Any) -> float:
-    """Give the share of an epoch that its look takes."""
+    """Return the share of an epoch that its look takes."""
     training = training_of(f"{name}-small")
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:

@@ -68,7 +68,7 @@ def inputs(pairs: int) -> tuple[Tensor, Tensor]:
 
 
 def once(loss: Loss, pairs: tuple[Tensor, Tensor]) -> tuple[float, float]:
-    """Give the seconds of one forward and backward, and the loss."""
+    """Return the seconds of one forward and backward, and the loss."""
     for z in pairs:
         z.grad = None
     started = time.perf_counter()
@@ -92,7 +92,7 @@ def compare(names: tuple[str, ...], pairs: int, repeats: int) -> dict[str, float
 
 
 def peak(name: str, pairs: int) -> float:
-    """Give the peak megabytes above the inputs, from a fresh process."""
+    """Return the peak megabytes above the inputs, from a fresh process."""
     command = [sys.executable, "-m", "bench.loss", "--peak", name, str(pairs)]
     answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return float(json.loads(answer.splitlines()[-1]))

@@ -115,7 +115,7 @@ def train(
 
 
 def _first(loader: DataLoader, steps: int) -> Iterator[list[Tensor]]:
-    """Give batches of as many epochs as it takes."""
+    """Return batches of as many epochs as it takes."""
     taken = 0
     while True:
         for views in loader:

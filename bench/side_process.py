@@ -27,7 +27,7 @@ class Side:
         return json.loads(self.process.stdout.readline())
 
     def ask_watched(self, **request: Any) -> tuple[dict[str, Any], float]:
-        """Give the answer, and the most memory that process and workers held together.
+        """Return the answer, and the most memory that process and workers held together.
 
         To look takes a core: steps are not timed meanwhile.
         """
@@ -60,7 +60,7 @@ def family(pid: int) -> list[int]:
 
 
 def held_mb(pid: int) -> float:
-    """Give the memory of a process, shared pages divided among those that share them."""
+    """Return the memory of a process, shared pages divided among those that share them."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

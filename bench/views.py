@@ -73,7 +73,7 @@ def kornia_views(size: int) -> Callable[[Tensor], Tensor]:
 
 
 def rates(work: dict[str, Callable[[], int]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Give items per second of each, alternating."""
+    """Return items per second of each, alternating."""
     taken: dict[str, list[float]] = {name: [] for name in work}
     for turn in range(rounds + 1):
         for name, do in work.items():
@@ -85,7 +85,7 @@ def rates(work: dict[str, Callable[[], int]], rounds: int = ROUNDS) -> dict[str,
 
 
 def views(size: int) -> dict[str, float]:
-    """Give views per second of ours and of the peers."""
+    """Return views per second of ours and of the peers."""
     pillow = pillow_images(size)
     arrays = [torch.from_numpy(np.array(image)) for image in pillow]
     batch = torch.stack(arrays).permute(0, 3, 1, 2)  # as decoders give them: channels last
@@ -126,7 +126,7 @@ def _none(_: Tensor) -> None:
 
 
 def files() -> dict[str, float]:
-    """Give images per second from JPEG files to crops of 128 pixels."""
+    """Return images per second from JPEG files to crops of 128 pixels."""
     found = image_files(FOLDER / "caltech20")
     found = found.subset("every fifth", torch.arange(0, len(found), 5))
     encoded = [path.read_bytes() for path in found.paths]

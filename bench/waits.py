@@ -60,7 +60,7 @@ class Steps(L.Callback):
 
 
 def steps_of(name: str, *, count: int, share: int) -> Steps:
-    """Train a method as rank 0 of so many, with so many images on each."""
+    """Train a method as rank 0 of several, with the same number of images on each."""
     torch.manual_seed(0)
     total = (STEPS + 1) * count * share  # an epoch that does not end here
     source = ArraySource("noise", torch.randint(256, (total, 3, 32, 32), dtype=torch.uint8))

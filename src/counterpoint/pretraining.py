@@ -21,7 +21,7 @@ from counterpoint.methods.recognising import recipe_words
 from counterpoint.resolve import resolve
 from counterpoint.run import Run, save, steps_done
 from counterpoint.run_files import MODEL
-from counterpoint.run_options import MOST_BAD, PATIENCE, SAVE_SECONDS
+from counterpoint.run_options import MAX_BAD, PATIENCE, SAVE_SECONDS
 from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.initial_weights import load_initial
 from counterpoint.training.out_folder import out_folder
@@ -47,7 +47,7 @@ def pretrain(
     weights: str | Path | Run | None = None,
     resume: str = "never",
     save_seconds: float = SAVE_SECONDS,
-    most_bad: float = MOST_BAD,
+    max_bad: float = MAX_BAD,
     patience: float = PATIENCE,
     health: bool = True,
     loggers: Sequence[Logger] = (),
@@ -68,9 +68,9 @@ def pretrain(
     safetensors file, are loaded into the encoder only, strictly, before training starts.
 
     A checkpoint is written every `save_seconds` (0: after every step) and when a signal asks the
-    run to stop; `resume="auto"` resumes from the newest that is whole, to the bit, on any number
+    run to stop; `resume="auto"` resumes from the newest that is whole, bit for bit, on any number
     of devices, and starts afresh if there is none. Files that cannot be read are replaced and
-    listed; a share above `most_bad` stops the run. A rank that gives no sign of life for
+    listed; a share above `max_bad` stops the run. A rank that gives no sign of life for
     `patience` seconds is named by the others, which stop.
 
     `health` looks at the model after every epoch and writes a verdict, which training never
@@ -105,7 +105,7 @@ def pretrain(
             steps=job.steps,
             epoch=job.epoch,
             save_seconds=save_seconds,
-            most_bad=most_bad,
+            max_bad=max_bad,
             patience=patience,
             health=health,
         )

@@ -85,7 +85,7 @@ class Run:
         device: str | torch.device | None = None,
         workers: int | None = None,
     ) -> Tensor:
-        """Give one vector per image, on the CPU; that of a file that cannot be read is nan.
+        """Return one vector per image, on the CPU; that of a file that cannot be read is nan.
 
         `device` is an accelerator if there is one; `workers` read files, one per core.
         """
@@ -170,7 +170,7 @@ class Run:
 
 
 def steps_done(folder: Path) -> int | None:
-    """Give the step at which a run's folder was written; None where it holds no run yet."""
+    """Return the step at which a run's folder was written; None where it holds no run yet."""
     file = folder / RUN
     return json.loads(file.read_text()).get("steps") if file.is_file() else None
 

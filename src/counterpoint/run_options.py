@@ -1,7 +1,7 @@
 """The options that Python and the command share: their defaults and their flags."""
 
 SAVE_SECONDS = 240.0  # sqrt(2 d M) for a save of d = 1 s and a failure every 7.5 h
-MOST_BAD = 0.1  # of the files; chosen by us, not from a source, as is the next
+MAX_BAD = 0.1  # of the files; chosen by us, not from a source, as is the next
 PATIENCE = 120.0  # seconds
 
 FLAGS = {

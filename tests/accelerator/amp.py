@@ -22,7 +22,7 @@ def operators(name):
 
 
 def register(device):
-    """Give every listed operator the cast that autocast makes on a GPU."""
+    """Return every listed operator the cast that autocast makes on a GPU."""
     everything = torch.library.Library("_", "IMPL", KEY)
     everything.fallback(torch.library.fallthrough_kernel)
     aten = torch.library.Library("aten", "IMPL", KEY)

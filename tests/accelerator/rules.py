@@ -77,7 +77,7 @@ def refuse_mix(op, args, here, there, generators):
 
 
 def target(op, args):
-    """Give the tensor that an operator writes into, if it is the first argument."""
+    """Return the tensor that an operator writes into, if it is the first argument."""
     first = op._schema.arguments[0] if op._schema.arguments else None
     writes = first is not None and first.alias_info is not None and first.alias_info.is_write
     return args[0] if writes and args else None

@@ -76,13 +76,13 @@ class OneOfMany(SingleDeviceStrategy):
 
 
 def on_accelerator(*, ranks=1, rank=0):
-    """Give the arguments of `pretrain` that place it on the pretend accelerator."""
+    """Return the arguments of `pretrain` that place it on the pretend accelerator."""
     return {"strategy": OneOfMany(ranks=ranks, rank=rank)}
 
 
 @contextmanager
 def ranks(count, *, rank=0):
-    """Join a fake process group of so many ranks; one rank needs none."""
+    """Join a fake process group of N ranks; one rank needs none."""
     if count == 1:
         yield
         return

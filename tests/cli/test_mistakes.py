@@ -180,7 +180,7 @@ def test_a_mistake_is_answered_in_under_two_seconds(typed, place):
 
 
 def test_an_error_that_is_not_ours_keeps_its_trace(monkeypatch, capsys):
-    """torch's ValueErrors are no words for a user."""
+    """torch's ValueErrors are not words for a user."""
 
     def broken() -> None:
         """Fail inside of torch."""

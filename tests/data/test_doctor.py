@@ -80,7 +80,7 @@ def test_what_is_there_twice(seen):
     assert named(seen, seen.copies) == [{"laptop/[red]copy.jpg", "lotus/image_0002.jpg"}]
     (same_photo,) = [g for g in named(seen, seen.alike) if "lotus/image_0001.jpg" in g]
     assert {"laptop/smaller.jpg", "laptop/printed.jpg"} < same_photo
-    # Copies alone are no group of images that look alike.
+    # Copies alone are not a group of images that look alike.
     assert not [g for g in named(seen, seen.alike) if g == {"lotus/image_0002.jpg"}]
     splits = {seen.images[n].split for n in seen.copies[0]}
     assert seen.across(seen.copies) == (len(splits) > 1)

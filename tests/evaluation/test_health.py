@@ -93,7 +93,7 @@ def test_values_known_by_hand():
 
 
 def test_lidar_counts_directions_that_tell_images_apart():
-    """Noise that differs between the views of an image is no information, however large."""
+    """Noise that differs between the views of an image is not information, however large."""
     generator = torch.Generator().manual_seed(0)
     image = torch.arange(400).repeat(2)
     content = torch.randn(400, 3, generator=generator, dtype=torch.float64).repeat(2, 1)

@@ -1,4 +1,4 @@
-"""Corruptions against loops and statistics; the same to the bit in any batch; what is measured."""
+"""Corruptions against loops and statistics; the same bit for bit in any batch; what is measured."""
 
 import json
 import math

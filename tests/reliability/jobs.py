@@ -73,7 +73,7 @@ def train(
     precision="32-true",
     **more,
 ):
-    """Train one small method; a second call on the same folder goes on."""
+    """Train one small method; a second call on the same folder resumes."""
     rank = int(os.environ.get("RANK", "0"))
     recipe = {"epochs": epochs, "batch": batch, "seed": seed, "precision": precision}
     training = replace(training_of(f"{method}-small"), **recipe)

@@ -1,4 +1,4 @@
-"""What a run leaves behind, for comparing it with another to the bit."""
+"""What a run leaves behind, for comparing it with another bit for bit."""
 
 import hashlib
 import json

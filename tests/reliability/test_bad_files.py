@@ -31,7 +31,7 @@ def png(width, height):
 
 
 def spoil(data, kind):
-    """Give the bytes of a file that is bad in one way."""
+    """Return the bytes of a file that is bad in one way."""
     return {
         "empty": b"",
         "truncated": data[: len(data) // 2],
@@ -92,7 +92,7 @@ def test_one_in_a_hundred_photos_is_bad(spoilt, tmp_path, capsys):
     assert "14 images cannot be read" in capsys.readouterr().err
     known = train(open_data(folder, known_bad=set(kinds)), tmp_path / "known", batch=10)
     assert known[1] == {}
-    assert found[0] == known[0]  # every loss, to the bit, and the order of all samples
+    assert found[0] == known[0]  # every loss, bit for bit, and the order of all samples
 
 
 def test_too_many_bad_files_stop_a_run(spoilt, tmp_path):

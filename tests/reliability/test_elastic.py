@@ -1,4 +1,4 @@
-"""A checkpoint of W ranks goes on with another number of ranks: same order, same batches."""
+"""A checkpoint of W ranks resumes with another number of ranks: same order, same batches."""
 
 import json
 import signal

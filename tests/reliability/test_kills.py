@@ -1,4 +1,4 @@
-"""kill -9 at any moment: the run goes on to the bit."""
+"""kill -9 at any moment: the run resumes bit for bit."""
 
 import json
 import random

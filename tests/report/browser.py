@@ -96,7 +96,7 @@ class Browser:
             self.messages.append(self._read())
 
     def run(self, code):
-        """Give the value of some JavaScript, waiting for it."""
+        """Return the value of some JavaScript, waiting for it."""
         found = self.ask("Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")

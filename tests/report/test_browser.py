@@ -48,7 +48,7 @@ UNREADABLE = """
 
 @pytest.fixture(scope="module")
 def pages(cifar, tmp_path_factory):
-    """One run, and two beside each other, with every record and with images."""
+    """One run, and two side by side, with every record and with images."""
     place = tmp_path_factory.mktemp("pages")
     folders = [write_weights(place / "one"), write_weights(place / "two", method="yadim-small")]
     for folder, method, good in zip(folders, METHODS, (0.64, 0.55), strict=True):

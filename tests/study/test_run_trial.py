@@ -1,4 +1,4 @@
-"""A trial runs once, goes on when it was interrupted, and counts what it took."""
+"""A trial runs once, resumes when it was interrupted, and counts what it took."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Hostile checkpoints: pickles, lying headers, JSON bombs, and files that are no files."""
+"""Hostile checkpoints: pickles, lying headers, JSON bombs, and files that are not regular files."""
 
 import hashlib
 import io
@@ -227,7 +227,7 @@ def manifest_files(good):
 
 
 def strange_files():
-    """Makers of things that are no regular file, by name; each takes the path."""
+    """Makers of things that are not regular files, by name; each takes the path."""
     made = {
         "passwd": lambda path: path.symlink_to("/etc/passwd"),
         "dev-zero": lambda path: path.symlink_to("/dev/zero"),

@@ -82,7 +82,7 @@ def read_checkpoints(root):
 
 
 def read_configs(root):
-    """Give each file to the command line as a config."""
+    """Return each file to the command line as a config."""
     from counterpoint.cli import main
 
     def attempt(file):

@@ -1,4 +1,4 @@
-"""Training states for the tests of checkpoints, and their comparison to the bit."""
+"""Training states for the tests of checkpoints, and their comparison bit for bit."""
 
 import math
 import struct

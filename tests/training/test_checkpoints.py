@@ -159,7 +159,7 @@ def trained(*, steps, plugin, resume=None):
 
 
 def test_a_trainer_saves_and_resumes_as_with_lightnings_own(tmp_path):
-    """The same trainer saved by both, resumed from both: equal to the bit after two more steps."""
+    """The same trainer saved by both, resumed from both: equal bit for bit after two more steps."""
     trainer = trained(steps=4, plugin=SafeCheckpointIO())
     trainer.save_checkpoint(tmp_path / "ours/step-00000004")
     trainer.strategy.checkpoint_io = TorchCheckpointIO()

@@ -17,7 +17,7 @@ def put(file, content):
 
 
 def falls_back(place, capsys, *, reason):
-    """Whether step 120 is refused, in one line, and 118 comes back to the bit."""
+    """Whether step 120 is refused, in one line, and 118 comes back bit for bit."""
     capsys.readouterr()
     found = place.newest()
     said = capsys.readouterr().err

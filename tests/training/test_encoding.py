@@ -1,4 +1,4 @@
-"""A state becomes tensors and JSON and comes back to the bit; nothing else is let in or out."""
+"""A state becomes tensors and JSON and comes back bit for bit; nothing else is let in or out."""
 
 import enum
 import json

@@ -48,7 +48,7 @@ def lines(folder):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_training_never_notices(name, tmp_path):
-    """The gate: weights, statistics, queue and bank are the same to the bit, and so is chance."""
+    """The gate: weights, statistics, queue and bank are the same bit for bit, and so is chance."""
     found = []
     for health in (True, False):
         run = trained(METHODS[name], tmp_path / str(health), health=health)

@@ -20,7 +20,7 @@ def busy():
 
 
 def test_a_rank_that_was_stopped_does_not_compute(busy):
-    """A moment ago it did: that is no reason to wait for it."""
+    """A moment ago it did: that is not a reason to wait for it."""
     ranks = Peers(pids=(os.getpid(), busy), here=(True, True), rank=0)
     end = time.monotonic() + 20
     while not ranks.computes(1) and time.monotonic() < end:

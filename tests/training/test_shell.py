@@ -47,7 +47,7 @@ def run(tmp_path_factory):
 
 
 def test_the_shell_trains_what_a_bare_loop_trains(run):
-    """The gate: the same weights as fifteen lines of plain torch, to the bit."""
+    """The gate: the same weights as fifteen lines of plain torch, bit for bit."""
     torch.manual_seed(QUIET.seed)
     model = METHOD.build(image=(3, 32, 32))
     steps = 8

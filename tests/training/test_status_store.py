@@ -45,7 +45,7 @@ def test_a_stranger_is_not_believed(store):
     stranger = TCPStore("127.0.0.1", store.port, None, is_master=False)
     meeting.say("sign/1", RankStatus(tick=3).write())
     sealed = stranger.get("sign/1")  # it waits until the word has arrived
-    assert "sign/1" in stranger.list_keys()  # names are no secret; words of the ranks are theirs
+    assert "sign/1" in stranger.list_keys()  # names are not secret; words of the ranks are theirs
     chance = random.Random(0)
     forged = [b"", b"1 rank 0 is lost", b"x" * 1000, sealed, chance.randbytes(40)]
     forged += [Seal(b"another key......").closed(LOST, b"1 rank 0 is lost")]

@@ -13,7 +13,7 @@ MINIMUM = {
     "images": 1,
     "limit": 1,
     "lr": 0,
-    "most_bad": 0,
+    "max_bad": 0,
     "patience": 0,
     "price": 0,
     "retries": 0,

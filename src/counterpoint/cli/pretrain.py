@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from counterpoint.cli.early import refuse_early
 from counterpoint.cli.parts_file import loaded_parts
-from counterpoint.run_options import FLAGS, MOST_BAD, PATIENCE, SAVE_SECONDS
+from counterpoint.run_options import FLAGS, MAX_BAD, PATIENCE, SAVE_SECONDS
 
 if TYPE_CHECKING:
     from counterpoint.job import Job
@@ -35,7 +35,7 @@ def pretrain_command(
     workers: int | None = None,
     resume: str = "never",
     save_seconds: float = SAVE_SECONDS,
-    most_bad: float = MOST_BAD,
+    max_bad: float = MAX_BAD,
     known_bad: str | None = None,
     patience: float = PATIENCE,
     parts: str | None = None,
@@ -77,7 +77,7 @@ def pretrain_command(
         resume: "auto" resumes from the newest checkpoint in --out, or starts afresh if there is
             none; a checkpoint's folder resumes from that checkpoint.
         save_seconds: Seconds between checkpoints; 0 writes one after every step.
-        most_bad: Stop the run if more than this share of the files cannot be read.
+        max_bad: Stop the run if more than this share of the files cannot be read.
         known_bad: The quarantine.jsonl of an earlier run on the same data; its files are skipped
             (default: none).
         patience: Seconds of silence after which another process counts as lost.
@@ -105,7 +105,7 @@ def pretrain_command(
         out=out,
         resume=resume,
         save_seconds=save_seconds,
-        most_bad=most_bad,
+        max_bad=max_bad,
         patience=patience,
         loggers=loggers,
         devices=devices,

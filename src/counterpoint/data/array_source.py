@@ -99,7 +99,7 @@ class ArraySource:
         new = {sample for sample in samples if sample not in self.bad}
         if not new:
             return self
-        # Bytes have nothing that could be broken: that they are no images is the caller's word.
+        # Bytes have nothing that could be broken: that they are not images is the caller's word.
         more: dict[int, Kind] = dict.fromkeys(new, "not an image")
         bad = dict(sorted({**self.bad, **more}.items()))
         return stood_in(replace(self, images=self.images.clone(), bad=bad))
@@ -121,7 +121,7 @@ class ArraySource:
 
 
 def stood_in(source: ArraySource) -> ArraySource:
-    """Give every bad sample the pixels and the label of the one that stands in for it.
+    """Put the pixels and the label of its substitute in the place of every bad sample.
 
     Who stands in depends only on which samples are bad. The images are written to, not copied:
     this is for whoever has just made them.

@@ -22,14 +22,14 @@ class Batch(NamedTuple):
     """What could not be read: sample number and place in KINDS."""
 
     def to(self, device: torch.device) -> "Batch":
-        """Send the images to a device; the host goes on, and keeps the numbers."""
+        """Send the images to a device; the host continues, and keeps the numbers."""
         if isinstance(self.images, Tensor):
             return self._replace(images=self.images.to(device, non_blocking=True))
         cuts = tuple(cut.to(device, non_blocking=True) for cut in self.images)
         return self._replace(images=cuts)
 
     def pin_memory(self) -> "Batch":
-        """Put the images where a CUDA device fetches them by itself, while the host goes on."""
+        """Put the images where a CUDA device fetches them by itself, while the host continues."""
         if isinstance(self.images, Tensor):
             return self._replace(images=self.images.pin_memory())
         return self._replace(images=tuple(cut.pin_memory() for cut in self.images))

@@ -41,9 +41,9 @@ class Batches:
     together: int = 1
     """Batches that make one update; an epoch has as many as are whole."""
     start: int = 0
-    """The first step of the first pass: more than 0 goes on where an earlier run stopped."""
+    """The first step of the first pass: more than 0 resumes where an earlier run stopped."""
     pin: bool = False
-    """Put batches where a CUDA device fetches them by itself, while the host goes on."""
+    """Put batches where a CUDA device fetches them by itself, while the host continues."""
     sampler: Order = field(init=False)
     crew: Crew = field(init=False)
     """The workers of the pass that was begun last."""
@@ -89,7 +89,7 @@ class Batches:
 
 
 def loaded(batches: Iterator[Batch]) -> Iterator[Batch]:
-    """Give batches, and say while one is being waited for that it is."""
+    """Return batches, and say while one is being waited for that it is."""
     while True:
         with phase("loading a batch", alone=True):
             batch = next(batches, None)

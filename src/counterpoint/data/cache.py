@@ -20,11 +20,11 @@ def cache_folder() -> Path:
 
 
 def cached(files: Sequence[Path], make: Callable[[], Arrays], *, keep: bool = True) -> Arrays:
-    """Give what `make` gives, from the cache when the files are still the same.
+    """Return what `make` gives, from the cache when the files are still the same.
 
     Files are known by name, size and time of change. The arrays are mapped into memory, so that
     the ranks of a machine share them, and of ranks that start at once one makes them. A cache
-    that cannot be written is no error: the arrays are made anew each time. `keep` says whether
+    that cannot be written is not an error: the arrays are rebuilt each time. `keep` says whether
     to write what was made.
     """
     known = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]

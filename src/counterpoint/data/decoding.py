@@ -20,7 +20,7 @@ MOST_BYTES = 8 << 30  # decoded: three times STL-10; more stays encoded; our cho
 
 
 class _NotOneSizeError(Exception):
-    """Images that are no one array: they are of several sizes, or too many bytes."""
+    """Images that are not one array: they are of several sizes, or too many bytes."""
 
 
 def in_memory(splits: Splits) -> Splits:

@@ -33,7 +33,7 @@ class Index:
     folder_times: Int64[Tensor, "folder 2"]
     unreadable: tuple[str, ...]
     parquet: bool
-    """Whether there is a Parquet file too: then this is no mere folder of images."""
+    """Whether there is a Parquet file too: then this is not a mere folder of images."""
     unopened: dict[str, int]
     """How many other files there are, by their suffix; the most frequent first."""
 

@@ -16,13 +16,13 @@ FORM = f"2 {SUFFIXES}"  # another form of the index, or other files in it: anoth
 
 
 def index_of(root: Path) -> Index:
-    """Give the index of a folder, from the cache while no folder below it was changed.
+    """Return the index of a folder, from the cache while no folder below it was changed.
 
     Adding, removing and renaming files is noticed. Writing into a file in place is not, since
     a million files would have to be asked: touch its folder, or delete the cache.
 
     Of several processes that start at once, one makes the index and the others wait for it. A
-    cache that cannot be written is no error: the index is made anew each time.
+    cache that cannot be written is not an error: the index is rebuilt each time.
     """
     if (found := kept_index(root)) is not None:
         return found
@@ -37,7 +37,7 @@ def index_of(root: Path) -> Index:
 
 
 def kept_index(root: Path) -> Index | None:
-    """Give the index that is kept, if there is one and it is still true."""
+    """Return the index that is kept, if there is one and it is still true."""
     found = load_index(_place(root))
     return found if found is not None and found.is_true(root) else None
 

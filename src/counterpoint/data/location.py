@@ -9,7 +9,7 @@ REMOTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")  # pathlib makes one sl
 
 
 def local(place: Any, *, what: str) -> Path:
-    """Take a path of this machine; refuse addresses, and objects that are no path.
+    """Take a path of this machine; refuse addresses, and objects that are not paths.
 
     >>> local("s3://bucket/x", what="data")
     Traceback (most recent call last):

@@ -44,7 +44,7 @@ class Order:
         self.epoch = epoch
 
     def shares(self, *, start: int = 0) -> Iterator[Int64[Tensor, " own"]]:
-        """Give this rank's samples, step by step, from a step on."""
+        """Return this rank's samples, step by step, from a step on."""
         own = torch.arange(self.batch).tensor_split(self.ranks)[self.rank]
         permutation = Permutation(self.count, self.seed, self.epoch)
         steps = max(1, BLOCK // max(1, len(own)))
@@ -54,7 +54,7 @@ class Order:
             yield from permutation(places.flatten()).view(places.shape)
 
     def whole(self, step: int) -> Int64[Tensor, " batch"]:
-        """Give the samples of all ranks at a step, rank after rank.
+        """Return the samples of all ranks at a step, rank after rank.
 
         >>> Order(10, batch=4, seed=0).whole(1)
         tensor([5, 1, 3, 8])
@@ -63,6 +63,6 @@ class Order:
         return Permutation(self.count, self.seed, self.epoch)(places)
 
     def rest(self) -> Int64[Tensor, " left"]:
-        """Give the samples that the epoch leaves out."""
+        """Return the samples that the epoch leaves out."""
         left = torch.arange(len(self) * self.batch, self.count)
         return Permutation(self.count, self.seed, self.epoch)(left)

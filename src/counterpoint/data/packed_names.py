@@ -39,7 +39,7 @@ class Names:
         return self.data.numpy()[start : ends[number]].tobytes()
 
     def some(self, numbers: Int64[Tensor, " chosen"]) -> list[bytes]:
-        """Give some names at once."""
+        """Return some names at once."""
         data = self.data.numpy().data
         ends = self.ends[numbers].tolist()
         starts = torch.where(numbers > 0, self.ends[numbers - 1], 0).tolist()

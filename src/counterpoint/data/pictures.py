@@ -35,7 +35,7 @@ BROKEN = (
 
 
 class UnreadableImageError(ValueError):
-    """A file that is no image, a broken one, or one too large to decode."""
+    """A file that is not an image, a broken one, or one too large to decode."""
 
     def __init__(self, message: str, kind: Kind) -> None:
         super().__init__(message)
@@ -70,7 +70,7 @@ class FilePicture:
         return len(self.data)
 
     def decode(self, scale: float) -> UInt8[Tensor, "3 height width"]:
-        """Give the pixels; of a large picture perhaps fewer, but at least `scale` each way."""
+        """Return the pixels; of a large picture perhaps fewer, but at least `scale` each way."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is damaged is said by the kind
@@ -87,7 +87,7 @@ class FilePicture:
             beat()
 
     def _shrink(self, image: Image.Image, scale: float) -> int:
-        """Give by how much to shrink the decoded pixels so that all fits: mostly not at all."""
+        """Return by how much to shrink the decoded pixels so that all fits: mostly not at all."""
         pixels = math.prod(image.size)
         held = len(self.data) + self.beside + (CORE.get(image.mode, 4) + self.per_pixel) * pixels
         needed = 0

@@ -24,7 +24,7 @@ class Bad:
 
 
 def substitutes(sample: int, count: int) -> Iterator[int]:
-    """Give the samples that may stand in for one: a function of its number alone.
+    """Return the samples that may stand in for one: a function of its number alone.
 
     The first that can be read is taken, so that who stands in for whom depends on which
     samples are bad and on nothing else: no epoch, rank, worker or moment of discovery.
@@ -39,7 +39,7 @@ def substitutes(sample: int, count: int) -> Iterator[int]:
 
 
 def substitute(sample: int, count: int, *, readable: Callable[[int], bool]) -> int:
-    """Give the first substitute of a sample that can be read."""
+    """Return the first substitute of a sample that can be read."""
     for other in substitutes(sample, count):
         if readable(other):
             return other

@@ -31,7 +31,7 @@ def power_sums(samples: Int64[Tensor, " sample"]) -> Sums:
 
 
 def whole_sums(count: int) -> Sums:
-    """Give the power sums of range(count) in closed form (Faulhaber), without going through it.
+    """Return the power sums of range(count) in closed form (Faulhaber), without going through it.
 
     >>> whole_sums(4).tolist()
     [4, 6, 14, 36, 98]
@@ -40,7 +40,7 @@ def whole_sums(count: int) -> Sums:
 
 
 def _faulhaber(count: int, power: int) -> int:
-    r"""Give $\sum_{i<n} i^k = \frac{1}{k+1} \sum_j \binom{k+1}{j} B_j n^{k+1-j}$ exactly."""
+    r"""Return $\sum_{i<n} i^k = \frac{1}{k+1} \sum_j \binom{k+1}{j} B_j n^{k+1-j}$ exactly."""
     bernoulli = (Fraction(1), Fraction(-1, 2), Fraction(1, 6), Fraction(0), Fraction(-1, 30))
     total = sum(
         (comb(power + 1, j) * bernoulli[j] * count ** (power + 1 - j) for j in range(power + 1)),
@@ -50,7 +50,7 @@ def _faulhaber(count: int, power: int) -> int:
 
 
 def _wrapped(number: int) -> int:
-    """Give an integer modulo 2^64 as a signed one."""
+    """Return an integer modulo 2^64 as a signed one."""
     return (number + 2**63) % 2**64 - 2**63
 
 

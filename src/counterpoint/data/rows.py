@@ -122,14 +122,14 @@ def _is_bytes(part: Any) -> bool:
 
 
 def _said(file: Path, column: str) -> int:
-    """Give the bytes of a column by the file's own word."""
+    """Return the bytes of a column by the file's own word."""
     found = read_metadata(file)
     groups = range(found.num_row_groups)
     return sum(p.total_uncompressed_size for n in groups for p in _parts(found, n, column))
 
 
 def _parts(found: Any, group: int, column: str) -> Iterator[Any]:
-    """Give the parts of a column in a row group: bytes and path are two."""
+    """Return the parts of a column in a row group: bytes and path are two."""
     parts = (found.row_group(group).column(n) for n in range(found.num_columns))
     yield from (part for part in parts if part.path_in_schema.split(".")[0] == column)
 

@@ -105,7 +105,7 @@ class Source(Protocol):
         """Take the first samples, at most `count`."""
 
     def named(self, name: str, /) -> "Source":
-        """Give it another name."""
+        """Return the same source under another name."""
 
     def marked(self, samples: Collection[int], /) -> "Source":
         """Note samples that are known to be bad."""

@@ -33,7 +33,7 @@ class Splits:
         )
 
     def for_probes(self) -> "Splits":
-        """Give the splits that probes work on: the labelled images take the place of `train`."""
+        """Return the splits that probes work on: the labelled images take the place of `train`."""
         return self if self.labelled is None else replace(self, train=self.labelled, labelled=None)
 
     def marked(self, bad: Collection[int]) -> "Splits":

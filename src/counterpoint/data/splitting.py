@@ -45,7 +45,7 @@ def tenths(images: Source) -> Splits:
 
 
 def _parts(count: int, *held: int) -> list[Int64[Tensor, " part"]]:
-    """Give the samples of each part that is held out, as numbers in order.
+    """Return the samples of each part that is held out, as numbers in order.
 
     Nothing is as long as the data, but where it is so small that it sorts in a second.
     """

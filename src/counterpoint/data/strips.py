@@ -31,7 +31,7 @@ STORED: dict[int, Callable[[np.ndarray], np.ndarray]] = {
 def upright(
     image: Image.Image, orientation: int, *, shrink: int = 1
 ) -> UInt8[Tensor, "3 height width"]:
-    """Give the pixels of an image as people see it; `shrink` by `shrink` become one, their mean."""
+    """Return an image's pixels, upright; `shrink` by `shrink` pixels become one, their mean."""
     width, height = (-(-side // shrink) for side in image.size)
     shape = (width, height, 3) if orientation >= 5 else (height, width, 3)
     seen = np.empty(shape, np.uint8)

@@ -29,7 +29,7 @@ def write_tensors(
 
 
 def _apart(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Give tensors of which each has its own memory.
+    """Return tensors of which each has its own memory.
 
     >>> import torch
     >>> both = torch.arange(3)

@@ -48,7 +48,7 @@ def near(hashes: np.ndarray) -> list[list[int]]:
 
 
 def _pairs(hashes: np.ndarray, band: int) -> np.ndarray:
-    """Give pairs of places that share a band and are near."""
+    """Return pairs of places that share a band and are near."""
     keys = (hashes >> (band * WIDTH)) & ((1 << WIDTH) - 1)
     order = np.lexsort((hashes, keys))
     keys, hashes = keys[order], hashes[order]

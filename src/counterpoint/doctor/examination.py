@@ -47,7 +47,7 @@ class Examination:
 
     @property
     def broken(self) -> list[tuple[str, Kind]]:
-        """Give name and kind of everything that cannot be read."""
+        """Return name and kind of everything that cannot be read."""
         looks = ((found.name, found.look.broken) for found in self.images)
         return [(name, kind) for name, kind in looks if kind is not None]
 
@@ -58,7 +58,7 @@ class Examination:
         return Counter(COLOURS.get(look.mode, look.mode) for look in self.sound)
 
     def sizes(self) -> dict[str, list[int]]:
-        """Give percentiles of the sides, in pixels, and of the files, in bytes."""
+        """Return percentiles of the sides, in pixels, and of the files, in bytes."""
         sides = [sorted((look.width, look.height)) for look in self.sound]
         columns = {
             "short side": [short for short, _ in sides],

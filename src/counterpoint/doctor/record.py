@@ -12,7 +12,7 @@ from counterpoint.doctor.suggestion import Suggestion
 def doctor_record(
     seen: Examination, versions: Sequence[Version], suggestion: Suggestion | None
 ) -> dict[str, Any]:
-    """Give everything as what JSON knows."""
+    """Return everything as what JSON knows."""
     return {
         "data": seen.data,
         "images": len(seen.images),

@@ -43,7 +43,7 @@ class Suggestion:
     command: str
 
     def rows(self) -> dict[str, str]:
-        """Give what people read."""
+        """Return what people read."""
         return {
             "method": self.method,
             "image size": f"{self.size} pixels",

@@ -16,7 +16,7 @@ def constant(
     *,
     shape: tuple[int, ...] = (-1,),
 ) -> Shaped[Tensor, "..."]:
-    """Give fixed numbers as a tensor; it is shared, so it is not to be changed.
+    """Return fixed numbers as a tensor; it is shared, so it is not to be changed.
 
     >>> constant((1, 2), torch.float32, torch.device("cpu"))
     tensor([1., 2.])
@@ -27,7 +27,7 @@ def constant(
 def fixed(
     make: Callable[..., Tensor], settings: tuple[Any, ...], device: torch.device
 ) -> Shaped[Tensor, "..."]:
-    """Give what a function makes of its settings on the CPU, moved to a device and kept there.
+    """Return what a function makes of its settings on the CPU, moved to a device and kept there.
 
     The host does not wait for the copy.
     """

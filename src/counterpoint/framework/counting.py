@@ -9,7 +9,7 @@ KNOWN = "known_counts"
 
 
 def register_count(module: nn.Module, name: str) -> None:
-    """Give a module a count that starts at 0: a buffer for checkpoints, a number for the host."""
+    """Register a count that starts at 0: a buffer for checkpoints, a number for the host."""
     module.register_buffer(name, torch.zeros((), dtype=torch.int64))
     if not hasattr(module, KNOWN):
         setattr(module, KNOWN, {})

@@ -43,7 +43,7 @@ class Method:
                 )
 
     def swap(self, **parts: Any) -> "Method":
-        """Give the same method with some parts replaced."""
+        """Return the same method with some parts replaced."""
         if unknown := parts.keys() - {place.name for place in fields(self)}:
             raise PartError(
                 min(unknown),
@@ -54,7 +54,7 @@ class Method:
         return replace(self, **parts)
 
     def for_samples(self, samples: int) -> "Method":
-        """Return the method for a data set of so many samples: a bank has an entry for each."""
+        """Return the method for a data set of N samples: a bank has an entry for each."""
         fitted = fit_samples(self.extraction, samples)
         return self if fitted == self.extraction else self.swap(extraction=fitted)
 

@@ -124,13 +124,13 @@ def _none_forgotten(comparison: Comparison, scores: Scores) -> None:
 
 
 def _widened(scores: Scores, samples: Samples) -> Scores:
-    """Give the same scores with factors in fp32 at least, and whose they are."""
+    """Return the same scores with factors in fp32 at least, and whose they are."""
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     return replace(scores, anchors=anchors, candidates=candidates, samples=samples)
 
 
 def reaching_all(loss: Tensor, model: nn.Module) -> Tensor:
-    """Add nothing to a loss, from every weight.
+    """Add a zero-valued term that touches every parameter.
 
     DDP waits for a gradient of each weight, also of a map that is not compared in this step;
     and an optimiser treats no gradient otherwise than a gradient of zero.

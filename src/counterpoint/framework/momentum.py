@@ -45,7 +45,7 @@ class Momentum(nn.Module):
         self.twin.load_state_dict(self.online.state_dict())
 
     def follow(self, progress: float) -> float:
-        """Give one minus the decay at this share of the run."""
+        """Return one minus the decay at this share of the run."""
         follow = 1 - self.decay
         if self.rises:  # Grill et al. 2020, section 3.2: the decay rises to 1 by a cosine
             follow *= (math.cos(math.pi * progress) + 1) / 2

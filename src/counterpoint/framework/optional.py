@@ -26,11 +26,11 @@ class ForSamples(Protocol):
     """Settings of an extraction that remembers something of every sample, as a bank does."""
 
     def for_samples(self, samples: int, /) -> Extraction:
-        """Return the same settings for a data set of so many samples."""
+        """Return the same settings for a data set of N samples."""
 
 
 def fit_samples(extraction: Extraction, samples: int) -> Extraction:
-    """Return the extraction for a data set of so many samples."""
+    """Return the extraction for a data set of N samples."""
     return extraction.for_samples(samples) if isinstance(extraction, ForSamples) else extraction
 
 

@@ -40,7 +40,7 @@ class Permutation:
     epoch: int
 
     def __call__(self, places: Numbers) -> Numbers:
-        """Give the samples at some places of the order."""
+        """Return the samples at some positions of the order."""
         keys = _keys(self.seed, self.epoch)
         parts = np.split(places.numpy(), range(CHUNK, len(places), CHUNK))
         return torch.from_numpy(np.concatenate([self._walked(part, keys) for part in parts]))

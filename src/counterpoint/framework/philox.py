@@ -43,12 +43,12 @@ def _pair(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _round_keys(key: tuple[int, int]) -> tuple[int, ...]:
-    """Give both words of the key of every round."""
+    """Return both words of the key of every round."""
     return tuple((key[i] + step * WEYL[i]) & LOW for step in range(ROUNDS) for i in (0, 1))
 
 
 def keyed_order(count: int, *, seed: int, epoch: int) -> Tensor:
-    """Give a permutation of range(count) that is a function of seed and epoch only.
+    """Return a permutation of range(count) that is a function of seed and epoch only.
 
     >>> keyed_order(5, seed=1, epoch=0).sort().values
     tensor([0, 1, 2, 3, 4])

@@ -52,7 +52,7 @@ class Picture(Protocol):
     def width(self) -> int: ...
 
     def decode(self, scale: float, /) -> UInt8[Tensor, "channel height width"]:
-        """Give the pixels, perhaps fewer, but at least `scale` of them in each direction."""
+        """Return the pixels, perhaps fewer, but at least `scale` of them in each direction."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +71,7 @@ NOBODY = -1
 
 
 def only_positive(index: Index) -> Index:
-    """Give identities for candidates that are positives of their own anchors, and nothing else.
+    """Return identities for candidates that are positives of their own anchors, and nothing else.
 
     >>> import torch
     >>> only_positive(torch.tensor([0, 7]))

@@ -10,7 +10,7 @@ Numbers = Int64[Tensor, "*shape"]
 
 
 def send(numbers: Numbers, device: torch.device) -> Numbers:
-    """Copy to a device; the host goes on while the copy is under way.
+    """Copy to a device; the host continues while the copy is under way.
 
     >>> send(torch.arange(3), torch.device("cpu"))
     tensor([0, 1, 2])

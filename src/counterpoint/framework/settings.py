@@ -112,7 +112,7 @@ def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fitting_batch(batch: int, images: int) -> int:
-    """Give the batch, or the power of two that makes four updates of an epoch; 0 for too few.
+    """Return the batch, or the power of two that makes four updates of an epoch; 0 for too few.
 
     >>> fitting_batch(256, 100_000), fitting_batch(256, 300), fitting_batch(256, 3)
     (256, 64, 0)

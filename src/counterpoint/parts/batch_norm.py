@@ -18,7 +18,7 @@ AFTER = ("drop", "act")
 def group_statistics(
     x: Float[Tensor, "row channel ..."], member: Member | None, groups: int, world: World
 ) -> tuple[Statistic, Statistic, Float[Tensor, " group"]]:
-    r"""Give the mean, the variance and the count of each group, over all ranks.
+    r"""Return the mean, the variance and the count of each group, over all ranks.
 
     $$ \mu_g = \frac{1}{n_g} \sum_{i \in g} x_i, \quad
        \sigma_g^2 = \frac{1}{n_g} \sum_{i \in g} (x_i - \mu_g)^2 $$
@@ -98,7 +98,7 @@ class GroupedBatchNorm(Norm):
             return torch.addcmul(self.bias.view(shape), centred, scale).to(x)
 
     def _rows(self, x: Tensor) -> Member | None:
-        """Give the group of each row; the views of a batch stand one after the other."""
+        """Return the group of each row; the views of a batch stand one after the other."""
         if self.member is None:
             return None
         return self.member.to(x.device).repeat(len(x) // len(self.member))
@@ -137,5 +137,5 @@ def _summed(
 
 
 def _each(statistic: Statistic, member: Member | None) -> Float[Tensor, "row channel"]:
-    """Give each row the statistic of its group; one row for all where there is one group."""
+    """Return the statistic of its group for each row; one row for all if there is one group."""
     return statistic if member is None else statistic[member]

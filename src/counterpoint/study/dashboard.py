@@ -51,7 +51,7 @@ class Progress:
         return (rest + mean * self.count("waiting", "again")) / slots
 
     def best(self) -> dict[str, tuple[str, float]]:
-        """Give for each column the row that is ahead, and its figure for one seed."""
+        """Return for each column the row that is ahead, and its figure for one seed."""
         found: dict[str, tuple[str, float]] = {}
         for event in self.events.values():
             if event.outcome is None or self.figure not in event.outcome.figures:

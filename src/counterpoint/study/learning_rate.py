@@ -54,7 +54,7 @@ def short_steps(steps: int) -> int:
 
 @torch.no_grad()
 def held_out_loss(model: Model, source: Source, training: Training) -> float:
-    """Give the mean contrastive loss of a copy of a model, in training mode, on its own views.
+    """Return the mean contrastive loss of a copy of a model, in training mode, on its own views.
 
     A loss that is not a number is infinite: such a rate never wins.
     """

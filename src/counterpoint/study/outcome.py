@@ -61,7 +61,7 @@ class Outcome:
 
 
 def fingerprint_in(text: str) -> str:
-    """Read whose outcome this is, whatever version wrote it; nothing where it is no outcome.
+    """Read whose outcome this is, whatever version wrote it; nothing where it is not an outcome.
 
     >>> fingerprint_in('{"fingerprint": "00aa"}'), fingerprint_in('{"half a fi')
     ('00aa', '')

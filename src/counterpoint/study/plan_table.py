@@ -1,4 +1,4 @@
-"""A plan, shown."""
+"""A plan as a table."""
 
 from collections.abc import Sequence
 from itertools import groupby

@@ -78,10 +78,10 @@ class ResultStore:
         return "file" in _protocols(self._at("")[0])
 
     def workplace(self, trial: Trial) -> Path:
-        """Give the folder that a trial works in.
+        """Return the folder that a trial works in.
 
         In a local or mounted folder the checkpoints lie beside the results, and any machine that
-        sees them goes on from there; else in the scratch folder of the machine.
+        sees them resumes from there; else in the scratch folder of the machine.
         """
         if self.local:
             return Path(self._at(trial.key)[1])
@@ -98,7 +98,7 @@ def _protocols(system: Any) -> tuple[str, ...]:
 
 
 def scratch() -> Path:
-    """Give a folder of this machine that only this user can enter.
+    """Return a folder of this machine that only this user can enter.
 
     It has the same name each time, so that a trial which comes back goes on; so it is looked at
     before it is used: somebody else may have made it.

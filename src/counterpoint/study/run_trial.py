@@ -29,7 +29,7 @@ def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:
     """Train and evaluate, and keep the outcome; a trial that was done is read, not run.
 
     `cpus` threads compute: sums are added in another order by more of them, so that only trials
-    of equal `cpus` agree to the bit.
+    of equal `cpus` agree bit for bit.
     """
     if (found := store.find(trial)) is not None:
         return found

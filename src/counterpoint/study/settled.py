@@ -1,4 +1,4 @@
-"""What is decided once, before a trial trains, and kept for when it goes on."""
+"""What is decided once, before a trial trains, and kept for when it resumes."""
 
 import json
 from dataclasses import asdict, dataclass

@@ -14,7 +14,7 @@ from counterpoint.parts.similarity import Dot
 
 
 def supervised(method: Method, labels: Int64[Tensor, " sample"]) -> Method:
-    r"""Give a method that is cross-entropy on the views of another.
+    r"""Return a method that is cross-entropy on the views of another.
 
     The anchors are the pooled vectors of every view, the candidates one learned vector for each
     class, and the identity is the label. Then the softmax of part (5) is that of a classifier:

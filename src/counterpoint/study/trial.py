@@ -50,10 +50,10 @@ class Trial:
     size: int | None = None
     """The side that a method is composed for; that of the images if not given."""
     limit: int | None = None
-    """Only the first so many images of each split."""
+    """Use only the first N images of each split."""
     probes: tuple[str, ...] = ("knn", "linear")
     labelled: int | None = None
-    """Only the first so many images of each split for the probes."""
+    """Use only the first N images of each split for the probes."""
     name: str = ""
     row: str = ""
     column: str = ""

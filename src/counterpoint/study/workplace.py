@@ -40,7 +40,7 @@ def forget_peak() -> None:
 
 
 def peak_mb() -> float:
-    """Give the peak of memory since `forget_peak`; since the start where that cannot be known."""
+    """Return the peak of memory since `forget_peak`; since the start where that cannot be known."""
     if STATUS.exists():
         lines = STATUS.read_text().splitlines()
         return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))

@@ -36,7 +36,7 @@ def summed(numbers: torch.Tensor, world: World) -> torch.Tensor:
 
 
 def from_rank_0(number: int, device: torch.device) -> int:
-    """Give all ranks the number that rank 0 has; a rank alone has it already.
+    """Return the number that rank 0 has, on all ranks; a rank alone has it already.
 
     >>> from_rank_0(120, torch.device("cpu"))
     120

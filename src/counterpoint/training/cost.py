@@ -49,7 +49,7 @@ def memory_of(model: Model, training: Training, *, ranks: int = 1) -> Memory:
 
 
 def memory_there() -> int:
-    """Give the bytes of the first GPU, or of this machine."""
+    """Return the bytes of the first GPU, or of this machine."""
     if torch.cuda.is_available():
         return torch.cuda.get_device_properties(0).total_memory
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

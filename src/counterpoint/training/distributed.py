@@ -105,13 +105,13 @@ class Ranks:
 
 
 def world(batch: int | None = None) -> World:
-    """Give the ranks of this job, with `batch` images a step; a single process is alone."""
+    """Return the ranks of this job, with `batch` images a step; a single process is alone."""
     several = dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
     return Ranks(batch=batch) if several else ALONE
 
 
 def _device(group: dist.ProcessGroup | None) -> torch.device:
-    """Give a device that the ranks can exchange numbers on."""
+    """Return a device that the ranks can exchange numbers on."""
     return torch.device("cuda" if dist.get_backend(group) == "nccl" else "cpu")
 
 

@@ -6,7 +6,7 @@ INTERACTIVE = ("bash", "interactive")  # a shell in an allocation is one process
 
 
 def placement(asked: int | str, environment: Mapping[str, str]) -> tuple[int | str, int]:
-    """Give the devices of a machine and the machines: the launcher's, or what was asked for.
+    """Return the devices of a machine and the machines: the launcher's, or what was asked for.
 
     torchrun and SLURM start the processes themselves, and say how many.
 

@@ -75,7 +75,7 @@ def parameter_groups(
 
 
 def rate(step: int, training: Training, *, steps: int) -> float:
-    """Give the share of the learning rate at a step: a line up, then a cosine or drops.
+    """Return the share of the learning rate at a step: a line up, then a cosine or drops.
 
     >>> [round(rate(s, Training(warmup=0.2), steps=10), 2) for s in range(10)]
     [0.5, 1.0, 1.0, 0.96, 0.85, 0.69, 0.5, 0.31, 0.15, 0.04]

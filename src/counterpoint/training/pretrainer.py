@@ -42,7 +42,7 @@ class Pretrainer(L.LightningModule):
         self.training_settings = training
         self.world: World = ALONE
         self.place = Position()
-        """Where this run begins or goes on."""
+        """Where this run starts or resumes."""
         self.since_update: list[tuple[Batch, Tensor]] = []
         """Batches and their losses that the next update is made of."""
         self.loss_of_update = torch.zeros(())
@@ -151,7 +151,7 @@ class Pretrainer(L.LightningModule):
 
 
 def step_seed(seed: int, step: int, rank: int) -> int:
-    """Give the seed of one step, or of one part of an accumulated one, on one rank.
+    """Return the seed of one step, or of one part of an accumulated one, on one rank.
 
     >>> step_seed(0, 3, 1) == step_seed(0, 1, 3)
     False

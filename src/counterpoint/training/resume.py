@@ -16,7 +16,7 @@ from counterpoint.training.checkpoints.folder import Checkpoints
 
 
 def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | None:
-    """Choose the checkpoint that a run goes on from; None to begin.
+    """Choose the checkpoint that a run resumes from; None to begin.
 
     `resume` is "never", "auto" for the newest one that is whole, or a checkpoint's folder. A
     checkpoint of another method, data set or recipe is refused, by its small files alone: the
@@ -49,7 +49,7 @@ def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | No
 
 
 def _say_versions(path: Path, was: str | None) -> None:
-    """Say that another torch goes on: to the bit is promised for the same one."""
+    """Warn that torch changed: only the same version resumes bit for bit."""
     now = str(torch.__version__)
     if was is not None and was != now and os.environ.get("LOCAL_RANK", "0") == "0":
         sys.stderr.write(
@@ -59,7 +59,7 @@ def _say_versions(path: Path, was: str | None) -> None:
 
 
 def _same(path: Path, was: dict[str, Any], now: dict[str, Any]) -> None:
-    """Refuse to go on with something else, and say what differs."""
+    """Refuse to resume something else, and say what differs."""
     before = _flat({**was, "training": upgraded(was.get("training", {}))})
     after = _flat(now)
     differ = [

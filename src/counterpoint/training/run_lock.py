@@ -96,7 +96,7 @@ def _lives(holder: dict[str, Any], descriptor: int, folder: Path, *, locked: boo
 
 
 def _now(folder: Path) -> float:
-    """Give the time of the machine that has the disk: clocks of two machines differ."""
+    """Return the time of the machine that has the disk: clocks of two machines differ."""
     probe = folder / f".{FILE}.{os.getpid()}"
     try:
         probe.touch()
@@ -120,7 +120,7 @@ def _own() -> dict[str, Any]:
 
 
 def _began(pid: int) -> str:
-    """Give the tick at which a process began: numbers of processes are used again."""
+    """Return the tick at which a process began: numbers of processes are used again."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     return ""

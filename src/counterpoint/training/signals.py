@@ -45,7 +45,7 @@ class Notice:
         return self
 
     def asked(self) -> int:
-        """Give the exit code that a signal has asked for, also when no handler could run; or 0.
+        """Return the exit code that a signal has asked for, also when no handler could run; or 0.
 
         Any thread may call this.
         """

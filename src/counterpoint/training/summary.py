@@ -1,4 +1,4 @@
-"""What a run is, said before it starts."""
+"""The summary printed before a run."""
 
 import torch
 from rich.table import Table

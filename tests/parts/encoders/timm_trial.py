@@ -122,7 +122,7 @@ def _compared(run, name, side):
 
 
 def _last_of(net, view, shape):
-    """Give what timm calls features, as rows and columns, whatever form they have there."""
+    """Return what timm calls features, as rows and columns, whatever form they have there."""
     features = net.forward_features(view)
     if isinstance(features, torch.Tensor) and features.shape == shape:
         return features
@@ -194,7 +194,7 @@ def main(out):
 
 
 def family(name):
-    """Give the file of timm that a name comes from."""
+    """Return the file of timm that a name comes from."""
     return timm.model_entrypoint(name).__module__.rpartition(".")[2]
 
 

@@ -1,4 +1,4 @@
-"""The plan gives what the stages give one by one; a sample's views are its own, bit by bit."""
+"""The plan gives what the stages give one by one; a sample's views are its own, bit for bit."""
 
 import pytest
 import torch
@@ -87,7 +87,7 @@ def test_stages_fuse_in_any_order(cifar, squares, stages, side):
     ("name", "side"), [("simclr", 32), ("byol", 64), ("cmc", 33), ("yadim", 32)]
 )
 def test_a_sample_is_the_same_in_any_batch(photos, name, side, threads, eager, monkeypatch):
-    """Batches of 1, 2, 3, ..., in any order, at odd sizes too: to the bit."""
+    """Batches of 1, 2, 3, ..., in any order, at odd sizes too: bit for bit."""
     if eager:
         monkeypatch.setattr("counterpoint.parts.views.colour.compiled_for", lambda _: None)
         monkeypatch.setattr("counterpoint.parts.views.blur.compiled_for", lambda _: None)

@@ -1,4 +1,4 @@
-"""Views are fp32, bit by bit, whatever precision is asked for around them."""
+"""Views are fp32, bit for bit, whatever precision is asked for around them."""
 
 import io
 from contextlib import contextmanager

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from counterpoint.data.formats.plain import MANY, Plain, RefusedError, orientation_of, without
 
 FILL = re.compile(b"\xff+")
-ALONE = {0x00, 0x01, *range(0xD0, 0xD9)}  # markers without a length, and what is no marker
+ALONE = {0x00, 0x01, *range(0xD0, 0xD9)}  # markers without a length, and what is not a marker
 SCAN, END, COMMENT, NOTHING = 0xDA, 0xD9, 0xFE, -1
 JFIF, EXIF, ADOBE = 0xE0, 0xE1, 0xEE
 APPLICATION = range(0xE0, 0xF0)

@@ -13,7 +13,7 @@ MANY = 1 << 12  # segments, chunks or tags of metadata; a photo has some dozens
 
 
 class RefusedError(ValueError):
-    """A file that is no image, or one that would cost too much; its name is not known here."""
+    """A file that is not an image, or one that would cost too much; its name is not known here."""
 
     def __init__(self, why: str, kind: Kind) -> None:
         super().__init__(why)

@@ -115,7 +115,7 @@ def _left_out(image: str, images: Sequence[str], label: str | None, labels: Sequ
 
 
 def _preferred(names: Sequence[str], found: Sequence[str]) -> str | None:
-    """Give the first name that is there, or the first that is there at all."""
+    """Return the first name that is there, or the first that is there at all."""
     return next((name for name in names if name in found), found[0] if found else None)
 
 

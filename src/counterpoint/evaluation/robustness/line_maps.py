@@ -31,7 +31,7 @@ def gaussian_taps(sigma: float, reach: int) -> Int64[Tensor, " 2*{reach}+1"]:
 
 
 def bordered(taps: Int64[Tensor, " tap"], of: int, border: Border) -> Float64[Tensor, "{of} {of}"]:
-    """Return the matrix that convolves a line of `of` pixels and goes on beyond its ends."""
+    """Return the matrix that convolves a line of `of` pixels and extends it beyond its ends."""
     around = torch.arange(len(taps)) - len(taps) // 2
     place = torch.arange(of) + around[:, None]
     if border == "nearest":

@@ -68,7 +68,7 @@ class _Net(nn.Module):
 
 
 def three_maps(backbone: nn.Module, view: Tensor) -> Maps:
-    """Give the 7 x 7, the 5 x 5 and the 1 x 1 map; of a patch, every output."""
+    """Return the 7 x 7, the 5 x 5 and the 1 x 1 map; of a patch, every output."""
     net = backbone
     assert isinstance(net, _Net)
     x, outputs = net.stem(view), []

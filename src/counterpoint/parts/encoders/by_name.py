@@ -14,7 +14,7 @@ SMALL_IMAGE = 64  # up to this side the small stem; STL-10 at 64 px is the paper
 
 
 def resnet_for(name: str, size: int, *, zero_init: bool = False) -> ResNet:
-    """Give a ResNet with the stem for images of one size."""
+    """Return a ResNet with the stem for images of one size."""
     return ResNet(name, stem=stem_for(size), zero_init=zero_init)
 
 
@@ -28,7 +28,7 @@ def stem_for(size: int) -> Literal["small", "imagenet"]:
 
 
 def encoder_named(name: str, *, size: int) -> Encoder:
-    """Give the settings of an encoder for images of one size.
+    """Return the settings of an encoder for images of one size.
 
     `torchvision/resnet50` is resnet50, which is torchvision's.
 

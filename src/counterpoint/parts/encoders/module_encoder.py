@@ -124,7 +124,7 @@ def with_module(settings: Any, encoder: ModuleEncoder) -> Any:
 
 
 def _reader(read: Reader | None) -> Callable[[nn.Module, Tensor], Maps]:
-    """Give feature maps, whatever form a network gives them in."""
+    """Return feature maps, whatever form a network gives them in."""
 
     def maps(network: nn.Module, views: Tensor) -> Maps:
         found = network(views) if read is None else read(network, views)
@@ -134,7 +134,7 @@ def _reader(read: Reader | None) -> Callable[[nn.Module, Tensor], Maps]:
 
 
 def _map(found: object) -> Tensor:
-    """Give a map (b, d, h, w) of a map or of vectors (b, d)."""
+    """Return a map (b, d, h, w) of a map or of vectors (b, d)."""
     if isinstance(found, Tensor) and found.dim() in (2, 4):
         return found if found.dim() == 4 else found[:, :, None, None]
     if isinstance(found, Tensor) and found.dim() == 3:
@@ -158,13 +158,13 @@ def _note(name: str) -> str:
 
 
 def _layout(state: Mapping[str, Tensor]) -> str:
-    """Give sixteen digits of the names and shapes of tensors."""
+    """Return sixteen digits of the names and shapes of tensors."""
     shapes = [f"{name} {tuple(tensor.shape)}" for name, tensor in state.items()]
     return hashlib.sha256("\n".join(shapes).encode()).hexdigest()[:16]
 
 
 def _digits(state: Mapping[str, Tensor]) -> str:
-    """Give sixteen digits of tensors."""
+    """Return sixteen digits of tensors."""
     digest = hashlib.sha256()
     for tensor in state.values():
         plain = tensor.detach().cpu().contiguous()

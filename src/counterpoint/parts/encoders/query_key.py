@@ -79,7 +79,7 @@ class QueryKey(Momentum):
         return maps
 
     def _groups(self, own: int, *, shuffled: bool) -> Int64[Tensor, " image"] | None:
-        """Give the groups of this rank's images: together they are those of one process."""
+        """Return the groups of this rank's images: together they are those of one process."""
         norms = (norm for norm in self.online.modules() if isinstance(norm, GroupedBatchNorm))
         if (first := next(norms, None)) is None:
             return None

@@ -92,7 +92,7 @@ class ThinResNet:
 
 
 def _stage(kind: Type, before: int, width: int, number: int) -> nn.Sequential:
-    """Give the blocks of one stage; each but the first halves the side."""
+    """Return the blocks of one stage; each but the first halves the side."""
     planes, stride = width * 2**number, 1 if number == 0 else 2
     after = planes * kind.block.expansion
     groups = 1 if kind.group is None else width * kind.inner // kind.group

@@ -113,7 +113,7 @@ def _tried(net: nn.Module, view: Tensor) -> Reading:
 
 
 def intermediates(backbone: nn.Module, view: Tensor, *, norm: bool) -> Maps:
-    """Give every intermediate map that timm offers, shallow to deep, and the last if it is another.
+    """Return every intermediate map that timm offers, shallow to deep, and the last if it differs.
 
     Some networks end in a wider convolution behind their last stage (EfficientNet, GhostNet).
     """
@@ -126,6 +126,6 @@ def intermediates(backbone: nn.Module, view: Tensor, *, norm: bool) -> Maps:
 
 
 def only_map(backbone: nn.Module, view: Tensor) -> Maps:
-    """Give the last map of a network that does not show the others."""
+    """Return the last map of a network that does not show the others."""
     net: Any = backbone
     return (net.forward_features(view),)

@@ -49,7 +49,7 @@ class Bank:
             )
 
     def for_samples(self, samples: int) -> "Bank":
-        """Return the same bank with an entry for each of so many samples."""
+        """Return the same bank with an entry for each of N samples."""
         return replace(self, samples=samples)
 
     def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "BankExtraction":

@@ -1,4 +1,4 @@
-"""The first view asks, the last answers (MoCo)."""
+"""The first view gives queries, the last gives keys (MoCo)."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -154,7 +154,7 @@ class MapExtraction(nn.Module):
         return tuple(found)
 
     def _candidates(self, maps: Maps, level: int, samples: Samples, world: World) -> "_Candidates":
-        """Give all vectors of a map, and whose they are."""
+        """Return all vectors of a map, and whose they are."""
         vectors = at_least_fp32(self._vectors(maps, level))
         places = len(vectors) // len(samples)
 

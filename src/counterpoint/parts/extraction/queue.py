@@ -46,7 +46,7 @@ class Queue:
         return held_out(self.of)
 
     def for_samples(self, samples: int) -> "Queue":
-        """Return the same queue around an extraction for so many samples."""
+        """Return the same queue around an extraction for N samples."""
         return replace(self, of=fit_samples(self.of, samples))
 
     def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "QueueExtraction":

@@ -112,7 +112,7 @@ def nce(
 
 
 def _log_denominator(summary: Summary, denominator: Denominator) -> Float[Tensor, " pair"]:
-    """Give log D of every positive's term."""
+    """Return log D of every positive's term."""
     anchor = summary.pairs.anchor
     negative = summary.negative[anchor]
     if denominator == "negatives":

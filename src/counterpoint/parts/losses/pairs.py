@@ -30,7 +30,7 @@ class Positives:
         return len(self.count) if self.having is None else len(self.having)
 
     def lists(self) -> tuple[Tensor, ...]:
-        """Give what has to be on the device."""
+        """Return what has to be on the device."""
         having = () if self.having is None else (self.having,)
         return self.anchor, self.candidate, self.count, *having
 
@@ -42,7 +42,7 @@ class Positives:
 
 
 def positives_of(anchor: Rows, candidate: Rows, *, anchors: int) -> Positives:
-    """Count the positives of each of so many anchors.
+    """Count the positives of each of N anchors.
 
     >>> positives_of(torch.tensor([0, 2, 2]), torch.tensor([5, 6, 7]), anchors=3).having
     tensor([0, 2])
@@ -60,7 +60,7 @@ def positive_pairs(
 ) -> Positives:
     """List (anchor, candidate) of every equal identity, on the host.
 
-    An anchor is no positive of its own. A sorted join of the anchors with those candidates that
+    An anchor is never its own positive. A sorted join of the anchors with those candidates that
     have an anchor's identity: time (n + m) log n + pairs, memory n + m + pairs.
 
     >>> found = positive_pairs(

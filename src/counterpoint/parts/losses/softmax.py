@@ -41,7 +41,7 @@ class Summary:
 
 
 def summarise(scores: Scores, *, tile: int = TILE) -> Summary:
-    r"""Give s^+ of every positive pair and log sum exp s^- of every anchor's negatives.
+    r"""Return s^+ of every positive pair and log sum exp s^- of every anchor's negatives.
 
     $$ s_{ij} = squash(\langle a_i, c_j \rangle), \quad
        negative_i = \log \sum_{j: id_j \ne id_i} e^{s_{ij}} $$
@@ -67,7 +67,7 @@ def summarise(scores: Scores, *, tile: int = TILE) -> Summary:
 
 
 def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
-    """Give s^+ of every positive pair and the largest s^- of every anchor.
+    """Return s^+ of every positive pair and the largest s^- of every anchor.
 
     The walk only finds which candidate that is; its score is then an ordinary dot product.
     An anchor without negatives has -inf.
@@ -85,7 +85,7 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
 
 
 def positives(scores: Scores) -> Summary:
-    """Give s^+ of every positive pair only; the negatives are not looked at and are -inf."""
+    """Return s^+ of every positive pair only; the negatives are not looked at and are -inf."""
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     found = positive_pairs(scores.anchor_identity, scores.candidate_identity, itself=scores.itself)
     pairs = Positives.of_lists(send_together(found.lists(), anchors.device))

@@ -25,7 +25,7 @@ class Product:
     buffers: dict[str, Tensor] = field(default_factory=dict)
 
     def buffer(self, name: str, tile: Tile) -> Tensor:
-        """Give room for one tile; the next tile gets the same room."""
+        """Return room for one tile; the next tile gets the same room."""
         if name not in self.buffers:
             largest = max(height * width for height, width in map(_extent, self.walk.tiles))
             self.buffers[name] = self.anchors.new_empty(largest)
@@ -147,7 +147,7 @@ def _gradients(
 def _tile_gradient(
     product: Product, tile: Tile, level: Tensor, factor: Tensor, for_positive: Tensor
 ) -> Tensor:
-    """Give dL / d<a_i, c_j> of one tile, and of its mirror image where it stands for both."""
+    """Return dL / d<a_i, c_j> of one tile, and of its mirror image where it stands for both."""
     s = product.scores(tile)
     slope = None
     if product.clip is not None:  # of c tanh(x / c), from its value
@@ -184,5 +184,5 @@ def _extent(tile: Tile) -> tuple[int, int]:
 
 
 def _lowest(like: Tensor) -> float:
-    """Give the lowest finite number: a maximum to begin with from which -inf can be subtracted."""
+    """Return the lowest finite number: a first maximum from which -inf can be subtracted."""
     return torch.finfo(like.dtype).min

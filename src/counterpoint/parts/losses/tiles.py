@@ -98,7 +98,7 @@ def _tiles(
 
 
 def _other_side(length: int, side: int, *, area: int | None = None) -> int:
-    """Give the other side of a tile that is at most `side` by `side`, or of that area.
+    """Return the other side of a tile that is at most `side` by `side`, or of that area.
 
     >>> _other_side(128, 1024), _other_side(5000, 1024)
     (8192, 1024)
@@ -107,7 +107,7 @@ def _other_side(length: int, side: int, *, area: int | None = None) -> int:
 
 
 def _above(scores: Scores, pairs: Positives, size: int) -> tuple[Tensor, Tensor]:
-    """Give where each pair is found: (j, i) for a pair (i, j) whose tile is not walked."""
+    """Return where each pair is found: (j, i) for a pair (i, j) whose tile is not walked."""
     anchor, candidate = pairs.anchor, pairs.candidate
     if not scores.shared or scores.itself is None:
         return anchor, candidate

@@ -16,7 +16,7 @@ TAU = 0.2  # of MoCo v2 (Chen et al. 2020b) and simclr-small
 
 
 def one_part_study(scale: Scale) -> list[Trial]:
-    """Give AMDIM as it is, and with one part of another kind, at equal images seen."""
+    """Return AMDIM as it is, and with one part of another kind, at equal images seen."""
     changes = [("as it is", ()), *((f"{p}: {n}", ((p, t),)) for p, n, t in variants(scale))]
     base = replace(trial(scale, BASE[scale]), encoder=part_json(WIDE[scale]), column="AMDIM")
     trials = [replace(base, name=f"parts {row}", swaps=swaps, row=row) for row, swaps in changes]

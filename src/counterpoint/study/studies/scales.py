@@ -44,7 +44,7 @@ TYPES = {"paper": RESNETS, "small": tuple(THIN)}
 
 
 def trial(scale: Scale, method: str) -> Trial:
-    """Give what all trials of a scale have in common.
+    """Return what all trials of a scale have in common.
 
     >>> trial("small", "simclr-small").budget
     Images(n=22500)
@@ -61,7 +61,7 @@ def trial(scale: Scale, method: str) -> Trial:
 
 
 def resnet(name: str, scale: Scale) -> Encoder:
-    """Give a ResNet; at the small scale a thin one, whose stem pools.
+    """Return a ResNet; at the small scale a thin one, whose stem pools.
 
     >>> resnet("resnet50", "small")
     ThinResNet(name='resnet50', width=8, stem='imagenet', stem_width=None, zero_init=True)

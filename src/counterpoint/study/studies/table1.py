@@ -13,7 +13,7 @@ RELEASED = "counterpoint/study/studies/as_released.py"
 
 
 def table1(scale: Scale) -> list[Trial]:
-    """Give AMDIM, CPC and YADIM on the wide encoder and on ResNets, at equal images seen.
+    """Return AMDIM, CPC and YADIM on the wide encoder and on ResNets, at equal images seen.
 
     Two more rows: each encoder with random weights; and AMDIM as the paper's code was released, on
     the ResNets, where it pairs an anchor with features of other images (`as_released.py`).

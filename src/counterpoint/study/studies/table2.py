@@ -13,7 +13,7 @@ METHODS = {
 
 
 def table2(scale: Scale) -> list[Trial]:
-    """Give AMDIM and YADIM with each of the four strategies, at equal images seen."""
+    """Return AMDIM and YADIM with each of the four strategies, at equal images seen."""
     trials = [
         replace(
             trial(scale, method),

@@ -53,7 +53,7 @@ PLACES: dict[str, tuple[Column, ...]] = {
 
 
 def table3(scale: Scale) -> list[Trial]:
-    """Give the seven methods, random weights below them and labels above, at equal images seen.
+    """Return the seven methods, random weights below them and labels above, at equal images seen.
 
     At the small scale all have the same narrow ResNet; at the paper's each has its own encoder,
     and the two marks a ResNet-50.
@@ -88,7 +88,7 @@ def _method(scale: Scale, name: str) -> Trial:
 
 
 def _mark(scale: Scale, kind: Literal["random", "supervised"]) -> Trial:
-    """Give the encoder of a table without training, or trained by labels on SimCLR's views."""
+    """Return the encoder of a table without training, or trained by labels on SimCLR's views."""
     return replace(
         _method(scale, "simclr"),
         encoder=part_json(NARROW) if scale == "small" else "resnet50",

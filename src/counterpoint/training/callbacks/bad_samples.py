@@ -32,12 +32,12 @@ class TooManyBadError(ValueError):
 class Quarantine(Callback):
     """Collect what the ranks could not read; it is kept in checkpoints."""
 
-    def __init__(self, source: Source, folder: Path, guard: Guard, *, most_bad: float) -> None:
-        self.source, self.lines, self.guard, self.most_bad = (
+    def __init__(self, source: Source, folder: Path, guard: Guard, *, max_bad: float) -> None:
+        self.source, self.lines, self.guard, self.max_bad = (
             source,
             Log(folder / QUARANTINE),
             guard,
-            most_bad,
+            max_bad,
         )
         self.written = ""
         self.bad = {sample: KINDS.index(kind) for sample, kind in source.bad.items()}
@@ -64,11 +64,11 @@ class Quarantine(Callback):
         if trainer.fit_loop._should_accumulate():
             return
         self.met += self.guard.take_bad()
-        if self.met > max(SOME, self.most_bad * self.seen):
+        if self.met > max(SOME, self.max_bad * self.seen):
             raise TooManyBadError(
                 f"data: {self.met} of the first {self.seen} files of this epoch cannot be read, "
-                f"more than {self.most_bad:.0%}; counterpoint doctor lists what is broken, and "
-                "--most-bad allows more"
+                f"more than {self.max_bad:.0%}; counterpoint doctor lists what is broken, and "
+                "--max-bad allows more"
             )
 
     def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
@@ -79,7 +79,7 @@ class Quarantine(Callback):
             self.seen = self.met = 0
 
     def state_dict(self) -> dict[str, Any]:
-        """Give what all ranks have met; every rank calls this when a checkpoint is made."""
+        """Return what all ranks have met; every rank calls this when a checkpoint is made."""
         self.met += self.guard.take_bad()
         return {"bad": self._every(), "seen": self.seen, "met": self.met}
 

@@ -90,7 +90,7 @@ class Guard(Callback):
             raise NonFiniteError(self._said(update, module, finite=bool(finite)))
 
     def take_bad(self) -> int:
-        """Give the bad files of all ranks since this was last asked."""
+        """Return the bad files of all ranks since this was last asked."""
         bad, self.bad = self.bad, 0
         return bad
 

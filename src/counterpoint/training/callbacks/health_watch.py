@@ -53,7 +53,7 @@ class HealthWatch(Callback):
         if not trainer.is_global_zero:
             return
         self.lines.file.parent.mkdir(parents=True, exist_ok=True)
-        # A run that goes on keeps its looks; a new run in an old folder begins anew.
+        # A run that resumes keeps its measurements; a new run in an old folder starts afresh.
         self.history = _past(self.lines.read(_read), until=trainer.global_step)
         self.lines.rewrite("".join(self._lines()))
         if not self.history:
@@ -117,13 +117,13 @@ class HealthWatch(Callback):
 
 
 def decay_of(model: Model, progress: float) -> float | None:
-    """Give the decay of the twin at this share of the run, if there is one."""
+    """Return the decay of the twin at this share of the run, if there is one."""
     follows = (getattr(twin, "follow", None) for twin in twins(model))
     return next((1 - follow(progress) for follow in follows if follow is not None), None)
 
 
 def read_history(file: Path, *, until: int) -> list[Signs]:
-    """Read the looks of a run that goes on at a step; a run that begins has none."""
+    """Read the measurements of a run that resumes at a step; a new run has none."""
     return _past(read_lines(file, _read)[0], until=until)
 
 
@@ -145,7 +145,7 @@ def _read(line: str) -> Signs:
 
 
 def said(signs: Signs, judged: Verdict) -> str:
-    """Give a verdict in words, with the accuracy of kNN where there are labels."""
+    """Return a verdict in words, with the accuracy of kNN where there are labels."""
     near = "" if signs.knn is None else f"  kNN {signs.knn:.3f}"
     return f"{judged.word}{near}  {judged.why}"
 

@@ -26,7 +26,7 @@ LATER = 5.0  # seconds in which Lightning may tidy up after a lost rank
 
 
 class LostRankError(RunFailure):
-    """Another rank has ended; this one cannot go on without it."""
+    """Another rank has ended; this one cannot continue without it."""
 
 
 class Heartbeat(Callback):

@@ -69,7 +69,7 @@ class Ledger(Callback):
             )
 
     def state_dict(self) -> dict[str, Any]:
-        """Give what all ranks have consumed; every rank calls this when a checkpoint is made."""
+        """Return what all ranks have consumed; every rank calls this when a checkpoint is made."""
         return {"sums": self._total().cpu()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -81,7 +81,7 @@ class Ledger(Callback):
 
 
 def _read(line: str) -> tuple[int, str]:
-    """Give the epoch of a receipt, and its line."""
+    """Return the epoch of a receipt, and its line."""
     return whole_number(parse_object(line)["epoch"]), f"{line}\n"
 
 

@@ -1,4 +1,4 @@
-"""The loss as rows of a CSV file, which a run that goes on continues."""
+"""The loss as rows of a CSV file, which a run that resumes continues."""
 
 import csv
 import io
@@ -60,7 +60,7 @@ class MetricRows(Callback):
 
 
 def _row(line: str) -> tuple[int, str]:
-    """Give the step of a row, and its line; a row has a number in every column."""
+    """Return the step of a row, and its line; a row has a number in every column."""
     (values,) = csv.reader([line])
     row = dict(zip(COLUMNS, values, strict=True))
     float(row["loss"]), float(row["lr"]), int(row["epoch"])

@@ -44,7 +44,7 @@ class Pace:
         return f"{self.images_per_second(now):.0f} images/s  waiting {self.waiting(now):.0%}"
 
     def remaining(self, now: float, steps: int) -> float:
-        """Give the seconds that so many more steps will take."""
+        """Return the seconds that so many more steps will take."""
         return (now - self.started) / max(self.steps, 1) * steps
 
 

@@ -27,7 +27,7 @@ def standard_callbacks(
     steps: int,
     epoch: int,
     save_seconds: float,
-    most_bad: float,
+    max_bad: float,
     patience: float,
     health: bool,
 ) -> list[Callback]:
@@ -41,7 +41,7 @@ def standard_callbacks(
         Heartbeat(notice, patience=patience),
         guard,
         Ledger(folder),
-        Quarantine(source, folder, guard, most_bad=most_bad),
+        Quarantine(source, folder, guard, max_bad=max_bad),
         *([HealthWatch(source, folder)] if health else []),
         Keeper(Checkpoints(folder / CHECKPOINTS), guard, timer),
     ]

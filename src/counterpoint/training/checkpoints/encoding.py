@@ -1,4 +1,4 @@
-"""A training state as tensors and plain JSON, and back again to the bit."""
+"""A training state as tensors and plain JSON, and back again bit for bit."""
 
 import math
 import struct

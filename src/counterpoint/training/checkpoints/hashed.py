@@ -68,7 +68,7 @@ def opened_folder(path: Path) -> Iterator[int]:
 
 @contextmanager
 def opened_file(name: str, folder: int, *, most: int) -> Iterator[HashedFile]:
-    """Open a regular file of at most so many bytes."""
+    """Open a regular file of at most `most` bytes."""
     try:
         descriptor = os.open(name, NO_TRICKS, dir_fd=folder)
     except OSError as error:

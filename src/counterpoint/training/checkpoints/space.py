@@ -10,7 +10,7 @@ SLACK = 1 << 20
 
 
 def free_bytes(folder: Path) -> int | None:
-    """Give the bytes that are free for us; None where the file system does not say."""
+    """Return the bytes that are free for us; None where the file system does not say."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize if found.f_blocks else None
 

@@ -25,7 +25,7 @@ def step_of(name: str) -> int | None:
 
 
 def hidden(path: Path, purpose: str) -> Path:
-    """Give a name next to a checkpoint that no one can foresee.
+    """Return a name next to a checkpoint that no one can foresee.
 
     The purpose is "new" while it is written, "old" while another takes its place, "gone" while
     it is deleted.

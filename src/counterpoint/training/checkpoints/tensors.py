@@ -58,7 +58,7 @@ class Entry:
 
 
 def raw(tensor: Tensor) -> memoryview:
-    r"""Give the bytes of a contiguous tensor, without a copy.
+    r"""Return the bytes of a contiguous tensor, without a copy.
 
     >>> bytes(raw(torch.tensor([1, 258], dtype=torch.int16)))
     b'\x01\x00\x02\x01'

@@ -82,7 +82,7 @@ def _parent(pid: int) -> int:
 
 
 def _machine() -> int:
-    """Give a number of this machine, and of the container in which process numbers hold."""
+    """Return a number of this machine, and of the container in which process numbers hold."""
     space = Path("/proc/self/ns/pid")
     inside = str(space.readlink()) if space.is_symlink() else ""
     name = f"{platform.node()} {inside}".encode()

@@ -15,7 +15,7 @@ DISK = "D"  # in a call that nothing interrupts, most often of a disk
 
 
 def state(pid: int, thread: int | None = None) -> str:
-    """Give the letter of a process, or of one of its threads; empty when there is none.
+    """Return the letter of a process, or of one of its threads; empty when there is none.
 
     >>> state(os.getpid()) in "RS", state(2**22 + 1)
     (True, '')
@@ -27,7 +27,7 @@ def state(pid: int, thread: int | None = None) -> str:
 
 
 def cpu_ticks(pid: int) -> int:
-    """Give the time that a process has computed, in ticks of the system; 0 when there is none.
+    """Return the time that a process has computed, in ticks of the system; 0 when there is none.
 
     >>> cpu_ticks(os.getpid()) >= 0, cpu_ticks(2**22 + 1)
     (True, 0)

@@ -71,7 +71,7 @@ class StatusReporter:
         """By worker: what it has done, and for how long nothing more."""
 
     def say(self, elapsed: float) -> RankStatus:
-        """Give the sign of now, `elapsed` seconds after the last."""
+        """Return the sign of now, `elapsed` seconds after the last."""
         self.tick += 1
         now, hands = pulse.sign(), self._hands()
         done = now.count + sum(hand.count for hand in hands)

@@ -43,7 +43,7 @@ class Seal:
         return self._mark(name, words) + words
 
     def opened(self, name: str, found: bytes) -> bytes | None:
-        """Give the words, or None when a stranger has written them."""
+        """Return the words, or None when a stranger has written them."""
         mark, words = found[:BYTES], found[BYTES:]
         return words if hmac.compare_digest(mark, self._mark(name, words)) else None
 

@@ -139,7 +139,7 @@ class Watch:
                 self._leave(Stall((0,), why=why, code=self.speaker.asked() or 1, silent=True))
 
     def _ticks(self) -> Iterator[float]:
-        """Give the seconds between two looks until the run ends."""
+        """Return the seconds between two looks until the run ends."""
         before = time.monotonic()
         while not self.ended.wait(self.interval):
             now = time.monotonic()
@@ -212,7 +212,7 @@ class Watch:
         return [rank for rank, words in self._last_words().items() if words]
 
     def _farewell(self, dead: list[int]) -> str:
-        """Give the last words of a rank that ended by itself."""
+        """Return the last words of a rank that ended by itself."""
         words = self.first_words if 0 in dead else ""
         words = words or self._last_words().get(dead[0], "")
         return f" ({words})" if words else ""
