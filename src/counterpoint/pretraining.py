@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from counterpoint.training.resume import start_from
 from counterpoint.training.run_lock import only_run
 from counterpoint.training.signals import Notice, Stopped
 from counterpoint.training.summary import start_table
-from counterpoint.training.trainer import run_trainer, trainer_for
+from counterpoint.training.trainer import check_trainer_options, run_trainer, trainer_for
 
 
 def pretrain(
@@ -77,6 +78,7 @@ def pretrain(
     notices. `loggers` are any of Lightning's, besides `metrics.csv`; `trainer` goes to
     Lightning's Trainer. Ctrl-C stops and keeps what was learned.
     """
+    check_trainer_options(trainer, own=signature(pretrain).parameters)
     folder = out_folder(out)
     job = _job(
         method,

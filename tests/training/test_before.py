@@ -2,6 +2,7 @@
 
 import pytest
 
+from counterpoint import pretrain
 from counterpoint.cli import main
 from counterpoint.training import loggers
 
@@ -41,4 +42,10 @@ def test_a_file_in_place_of_a_folder(capsys, tmp_path):
 def test_an_address(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "out: got s3://bucket/run" in refused(capsys, "--out", "s3://bucket/run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_misspelt_argument(tmp_path):
+    with pytest.raises(TypeError, match="unexpected argument epoch; did you mean epochs"):
+        pretrain("simclr-small", ".", out=tmp_path / "run", epoch=3)
     assert not list(tmp_path.iterdir())

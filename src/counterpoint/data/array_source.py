@@ -14,7 +14,7 @@ from counterpoint.data.decoded_picture import StoredPixels
 from counterpoint.data.description import description_line, source_record
 from counterpoint.data.fingerprint import digest_images
 from counterpoint.data.quarantine import Kind, substitute
-from counterpoint.data.source import Cut, Samples, all_but, class_count, renumbered
+from counterpoint.data.source import Cut, SampleNumbers, all_but, class_count, renumbered
 from counterpoint.framework.records import Draw, Shape
 
 
@@ -58,7 +58,7 @@ class ArraySource:
     def decodes(self) -> bool:
         return False
 
-    def labels_of(self, samples: Samples) -> Int64[Tensor, " some"]:
+    def labels_of(self, samples: SampleNumbers) -> Int64[Tensor, " some"]:
         if self.labels is None:
             raise ValueError(f"data: {self!r}; needs labels")
         return self.labels[samples]
@@ -75,7 +75,7 @@ class ArraySource:
     def path(self, _sample: int) -> None:
         return None
 
-    def subset(self, name: str, samples: Samples) -> "ArraySource":
+    def subset(self, name: str, samples: SampleNumbers) -> "ArraySource":
         return replace(
             self,
             name=f"{self.name} {name}",
@@ -85,7 +85,7 @@ class ArraySource:
             limit=None,
         )
 
-    def without(self, name: str, samples: Samples) -> "ArraySource":
+    def without(self, name: str, samples: SampleNumbers) -> "ArraySource":
         return self.subset(name, all_but(len(self), samples))
 
     def first(self, count: int) -> "ArraySource":

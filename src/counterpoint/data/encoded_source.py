@@ -18,7 +18,7 @@ from counterpoint.data.quarantine import Kind
 from counterpoint.data.reading import read_cuts, read_own
 from counterpoint.data.source import (
     Cut,
-    Samples,
+    SampleNumbers,
     StoredImage,
     StoredPicture,
     all_but,
@@ -102,7 +102,7 @@ class EncodedSource:
         """The path of every sample."""
         return Paths(self.store, self.places)
 
-    def labels_of(self, samples: Samples) -> Int64[Tensor, " some"]:
+    def labels_of(self, samples: SampleNumbers) -> Int64[Tensor, " some"]:
         if self.labels is None:
             raise ValueError(f"data: {self!r}; needs labels")
         return self.labels[self.places[samples]]
@@ -117,7 +117,7 @@ class EncodedSource:
     def stored(self, sample: int) -> StoredImage:
         return self.store.stored(int(self.places[sample]))
 
-    def pictures(self, index: Samples) -> list[StoredPicture]:
+    def pictures(self, index: SampleNumbers) -> list[StoredPicture]:
         """Read some pictures and their headers."""
         return [self.stored(sample).picture() for sample in index.tolist()]
 
@@ -125,7 +125,7 @@ class EncodedSource:
         found = self.store.path(int(self.places[sample]))
         return None if found is None else str(found)
 
-    def subset(self, name: str, samples: Samples) -> "EncodedSource":
+    def subset(self, name: str, samples: SampleNumbers) -> "EncodedSource":
         return replace(
             self,
             name=f"{self.name} {name}",
@@ -134,7 +134,7 @@ class EncodedSource:
             limit=None,
         )
 
-    def without(self, name: str, samples: Samples) -> "EncodedSource":
+    def without(self, name: str, samples: SampleNumbers) -> "EncodedSource":
         return self.subset(name, all_but(len(self), samples))
 
     def first(self, count: int) -> "EncodedSource":

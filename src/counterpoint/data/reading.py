@@ -8,7 +8,7 @@ from torch import Tensor
 
 from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.quarantine import Bad, substitute, substitutes
-from counterpoint.data.source import Cut, Samples, Source, StoredPicture
+from counterpoint.data.source import Cut, SampleNumbers, Source, StoredPicture
 from counterpoint.framework.permutation import drawn
 from counterpoint.framework.records import Cuts, Draw, Index
 
@@ -63,7 +63,7 @@ def _own_or_none(source: Source, cut: Cut, draw: Draw) -> Cuts | None:
         return None
 
 
-def _portion(source: Source, chosen: Samples) -> list[StoredPicture]:
+def _portion(source: Source, chosen: SampleNumbers) -> list[StoredPicture]:
     """Read files until enough bytes wait to be decoded, or until one cannot be read."""
     pictures: list[StoredPicture] = []
     waiting = 0

@@ -14,7 +14,7 @@ from counterpoint.framework.records import Cuts, Draw, Picture, Shape
 Cut = Callable[[Sequence[Picture], Draw], Cuts]
 """How pictures become images of one size: `cut` of the views."""
 
-Samples = Int64[Tensor, " some"]
+SampleNumbers = Int64[Tensor, " some"]
 """Numbers of samples, few or many; never all of them."""
 
 
@@ -79,7 +79,7 @@ class Source(Protocol):
 
     def __len__(self) -> int: ...
 
-    def labels_of(self, samples: Samples, /) -> Int64[Tensor, " some"]:
+    def labels_of(self, samples: SampleNumbers, /) -> Int64[Tensor, " some"]:
         """Return the labels of some samples; an error where there are none."""
 
     def read(self, cut: Cut | None, draw: Draw, /, *, substitute: bool = True) -> Batch:
@@ -95,10 +95,10 @@ class Source(Protocol):
     def path(self, sample: int, /) -> str | None:
         """Name the file of a sample, where there is one."""
 
-    def subset(self, name: str, samples: Samples, /) -> "Source":
+    def subset(self, name: str, samples: SampleNumbers, /) -> "Source":
         """Take some samples, in the order given; what is bad keeps its place among them."""
 
-    def without(self, name: str, samples: Samples, /) -> "Source":
+    def without(self, name: str, samples: SampleNumbers, /) -> "Source":
         """Take all samples but some, in their order."""
 
     def first(self, count: int, /) -> "Source":
@@ -122,7 +122,9 @@ def all_labels(source: Source) -> Int64[Tensor, " sample"]:
     return source.labels_of(torch.arange(len(source)))
 
 
-def read_images(source: Source, samples: Samples) -> UInt8[Tensor, "some channel height width"]:
+def read_images(
+    source: Source, samples: SampleNumbers
+) -> UInt8[Tensor, "some channel height width"]:
     """Return some images of a source whose images have one shape.
 
     >>> from counterpoint.data.array_source import ArraySource
@@ -140,7 +142,7 @@ def class_count(labels: Int64[Tensor, " sample"]) -> int:
     return int(labels.max()) + 1 if len(labels) else 0
 
 
-def all_but(count: int, samples: Samples) -> Int64[Tensor, " rest"]:
+def all_but(count: int, samples: SampleNumbers) -> Int64[Tensor, " rest"]:
     """Return the numbers below `count` that are not among some.
 
     >>> all_but(5, torch.tensor([3, 0]))
@@ -151,7 +153,7 @@ def all_but(count: int, samples: Samples) -> Int64[Tensor, " rest"]:
     return stays.nonzero().flatten()
 
 
-def renumbered(bad: Mapping[int, Kind], samples: Samples) -> dict[int, Kind]:
+def renumbered(bad: Mapping[int, Kind], samples: SampleNumbers) -> dict[int, Kind]:
     """Return what is bad among some samples, by its place among them."""
     if not bad:
         return {}

@@ -3,8 +3,9 @@
 import logging
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from lightning.pytorch.strategies import DDPStrategy
 from lightning.pytorch.strategies.launchers import _MultiProcessingLauncher
 
 from counterpoint.framework.settings import Training
+from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
 from counterpoint.training.consensus import from_rank_0
 from counterpoint.training.launcher import placement
@@ -43,8 +45,6 @@ def trainer_for(
     asked: dict[str, Any],
 ) -> L.Trainer:
     """Make a Trainer; what the user asks for is added to what we need."""
-    for key in asked.keys() & INSTEAD.keys():
-        raise ValueError(f"training: {key} is not given to the Trainer; write {INSTEAD[key]}")
     asked = dict(asked)
     ours = "strategy" not in asked
     checkpoints = SafeCheckpointIO()
@@ -78,6 +78,22 @@ def trainer_for(
     loop: Any = runner.fit_loop.epoch_loop
     loop._broadcast_sigterm_tensor = lambda: None
     return runner
+
+
+def check_trainer_options(asked: Iterable[str], *, own: Iterable[str]) -> None:
+    """Refuse an argument that neither we (`own`) nor Lightning's Trainer know, or that is ours.
+
+    >>> check_trainer_options(["epoch"], own=["epochs", "steps"])
+    Traceback (most recent call last):
+    TypeError: pretrain: got an unexpected argument epoch; did you mean epochs?
+    """
+    known = signature(L.Trainer).parameters
+    for name in asked:
+        if name in INSTEAD:
+            raise ValueError(f"training: {name} is not given to the Trainer; write {INSTEAD[name]}")
+        if name not in known:
+            near = did_you_mean(name, [*own, *known])
+            raise TypeError(f"pretrain: got an unexpected argument {name}" + (near and f"; {near}"))
 
 
 def _refuse_returning_processes(runner: L.Trainer) -> None:
