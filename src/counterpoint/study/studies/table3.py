@@ -27,7 +27,7 @@ NAMES = {
     "yadim": "YADIM",
 }
 NO_GRID = {"byol", "cmc"}
-"""Their loss on held-out images cannot choose a rate (`choosing.py`): they keep their recipe's."""
+"""Their held-out loss cannot choose a rate (`learning_rate.py`): they keep their recipe's."""
 
 
 @dataclass(frozen=True, slots=True)

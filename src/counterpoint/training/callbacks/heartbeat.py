@@ -1,9 +1,9 @@
 """A run that does not move says so, and who holds it up, within `patience` seconds.
 
-Every rank has a thread that says a few times a second that it lives, how far it is and what it is
-doing (`saying.py`), in a store of rank 0 (`meeting.py`). Rank 0 judges (`judging.py`), and all of
-them end with the same words (`watch.py`). A rank alone judges itself. The reasons are in
-docs/decisions/0022-progress-not-life.md.
+A thread of every rank reports a few times a second that the rank lives, how far it is and what it
+is doing (`watchdog/status.py`), in a store of rank 0 (`watchdog/status_store.py`). Rank 0 judges
+(`watchdog/judge.py`), and all of them end with the same message (`watchdog/watch.py`). A rank alone
+judges itself. The reasons are in docs/decisions/0022-progress-not-life.md.
 """
 
 from typing import Any
