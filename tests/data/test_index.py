@@ -98,7 +98,7 @@ def test_a_flat_folder_is_not_searched_for_other_layouts(root, monkeypatch):
     assert len(open_data(root).train) == 50
     fill(root, "train-0.parquet")
     monkeypatch.undo()
-    with pytest.raises(ValueError, match=r"data: .*train-0.parquet is no Parquet file"):
+    with pytest.raises(ValueError, match=r"data: .*train-0.parquet is not a readable Parquet file"):
         open_data(root)
 
 

@@ -42,7 +42,7 @@ def test_agreement_and_chance_are_those_of_loops():
     labels = torch.tensor([0, 1, 1, 2, 0, 1, 2, 1])
     index, _ = gallery.nearest_images(vectors(8, 3), count=3)
     assert gallery.agreement(labels, index) == slow.agreement(labels.tolist(), index.tolist())
-    assert gallery.chance(labels) == slow.chance(labels.tolist())
+    assert gallery.guessing_share(labels) == slow.chance(labels.tolist())
 
 
 def test_queries_are_of_every_class():

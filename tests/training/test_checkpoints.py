@@ -41,7 +41,7 @@ def test_there_is_nothing_to_go_on_from(tmp_path, capsys):
     place.save(1, state_of(1))
     (tmp_path / "none/step-00000001/state.json").unlink()
     assert place.newest() is None
-    assert "no other that is whole" in capsys.readouterr().err
+    assert "no other checkpoint is intact" in capsys.readouterr().err
     with pytest.raises(CheckpointError, match="ENOENT"):
         place.load(tmp_path / "none/step-00000009")
 
@@ -94,7 +94,10 @@ def test_leftovers_are_removed_and_strangers_are_not(place):
 
 
 def test_two_writers_are_one_too_many(place):
-    with only_writer(place.folder), pytest.raises(CheckpointError, match="another process writes"):
+    with (
+        only_writer(place.folder),
+        pytest.raises(CheckpointError, match="another process is writing"),
+    ):
         place.save(122, state_of(122))
     assert place.newest().name == "step-00000120"
 

@@ -3,9 +3,9 @@
 from counterpoint.study.budget import Budget, Flops, Images, Seconds
 from counterpoint.study.outcome import Cost, Outcome
 from counterpoint.study.result_store import ResultStore
-from counterpoint.study.run_trial import run_trial
 from counterpoint.study.runners.local import run_here, run_local
 from counterpoint.study.trial import Trial, pairs, seeds
+from counterpoint.study.trial_run import run_trial
 
 __all__ = [
     "Budget",

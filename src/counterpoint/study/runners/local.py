@@ -10,10 +10,10 @@ from functools import partial
 
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore
-from counterpoint.study.run_trial import run_trial
 from counterpoint.study.runners.attempts import TrialFailed, attempt
 from counterpoint.study.runners.events import Event, Tell, nobody
 from counterpoint.study.trial import Trial
+from counterpoint.study.trial_run import run_trial
 
 ASKED = (signal.SIGINT, signal.SIGTERM)
 STOPPED = {code for number in ASKED for code in (128 + number, -number)}

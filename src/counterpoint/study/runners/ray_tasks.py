@@ -11,11 +11,11 @@ from typing import Any
 
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore
-from counterpoint.study.run_trial import run_trial
 from counterpoint.study.runners.attempts import TrialFailed, error_words, failed
 from counterpoint.study.runners.events import Event, Tell, nobody
 from counterpoint.study.runners.local import not_done
 from counterpoint.study.trial import PACKAGE, Trial
+from counterpoint.study.trial_run import run_trial
 
 AHEAD = 2  # tasks in flight for each that has room: enough that no machine waits for us
 TICK = 1.0  # seconds between two looks

@@ -3,8 +3,8 @@
 import sys
 
 from counterpoint.study.result_store import ResultStore
-from counterpoint.study.run_trial import run_trial
 from counterpoint.study.trial import Trial
+from counterpoint.study.trial_run import run_trial
 
 
 def work() -> None:

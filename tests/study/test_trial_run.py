@@ -44,7 +44,7 @@ def test_an_outcome_says_what_was_found_and_what_it_took(done):
 
 def test_a_trial_that_was_done_is_not_run_again(done, monkeypatch):
     store, outcome = done
-    monkeypatch.setattr("counterpoint.study.run_trial._run", None)
+    monkeypatch.setattr("counterpoint.study.trial_run._run", None)
     assert run_trial(tiny(), store) == outcome
     assert list(run_here([tiny(), tiny()], store)) == []
 
@@ -74,9 +74,9 @@ def test_a_killed_trial_goes_on_and_ends_with_the_same_figures(data, tmp_path):
     whole = run_trial(trial, ResultStore(str(tmp_path / "whole")))
     store = ResultStore(str(tmp_path / "killed"))
     code = (
-        "import functools, counterpoint.study.run_trial as r;"
+        "import functools, counterpoint.study.trial_run as r;"
         "r.pretrain = functools.partial(r.pretrain, save_seconds=0);"
-        "import counterpoint.study.runners.worker as w; w.main()"
+        "import counterpoint.study.runners.worker as w; w.work()"
     )
     command = [sys.executable, "-c", code, store.root, "1"]
     job = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
