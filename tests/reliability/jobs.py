@@ -93,24 +93,24 @@ def train(
 
 def poisoned(*, rank, step, **settings):
     """Train, with a loss on one rank and at one step that is not a number."""
-    from counterpoint.training import pretrainer
+    from counterpoint.training import step as training_step
 
-    true, calls = pretrainer.contrast, [0]
+    true, calls = training_step.contrast, [0]
 
     def contrast(*arguments):
         calls[0] += 1
         here = calls[0] == step and int(os.environ.get("RANK", "0")) == rank
         return true(*arguments) * (float("nan") if here else 1.0)
 
-    pretrainer.contrast = contrast
+    training_step.contrast = contrast
     train(**settings)
 
 
 def held_up(*, rank, step, how, **settings):
     """Train, and let one rank stand still in a step: asleep, or in an exchange of its own."""
-    from counterpoint.training import pretrainer
+    from counterpoint.training import step as training_step
 
-    true, calls = pretrainer.contrast, [0]
+    true, calls = training_step.contrast, [0]
 
     def contrast(*arguments):
         calls[0] += 1
@@ -118,7 +118,7 @@ def held_up(*, rank, step, how, **settings):
             torch.distributed.barrier() if how == "exchange" else time.sleep(1e6)
         return true(*arguments)
 
-    pretrainer.contrast = contrast
+    training_step.contrast = contrast
     train(**settings)
 
 
