@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Lightning's advice on loaders
 def test_every_block_of_the_page_runs(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COUNTERPOINT_DATA", str(data))

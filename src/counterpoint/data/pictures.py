@@ -103,6 +103,23 @@ class FilePicture:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FileOnDisk:
+    """An image file that is read when it is asked for.
+
+    Nobody holds its bytes while a picture is made of them: only the pixels' share is kept.
+    """
+
+    path: Path
+
+    @property
+    def content(self) -> bytes:
+        return read_file(self.path)
+
+    def picture(self) -> FilePicture:
+        return open_picture(read_file(self.path), str(self.path))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StoredFile:
     """The bytes of an image file, and its name."""
 

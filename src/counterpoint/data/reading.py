@@ -105,7 +105,7 @@ def _some(draw: Draw, first: int, last: int) -> Draw:
 def _read_one(source: Source, cut: Cut, draw: Draw, bad: list[Bad]) -> Cuts:
     """Cut one sample, or the first of its substitutes that can be read."""
     sample = int(draw.index)
-    last: UnreadableImageError | None = None
+    last = ""
     for candidate in (sample, *substitutes(sample, len(source))):
         if candidate in source.bad:
             continue
@@ -113,11 +113,11 @@ def _read_one(source: Source, cut: Cut, draw: Draw, bad: list[Bad]) -> Cuts:
             return cut([source.stored(candidate).picture()], draw)
         except UnreadableImageError as error:
             bad.append(Bad(candidate, error.kind))
-            last = error
+            last = f" (the last one: {error})"  # not the error, whose traceback holds the bytes
     raise ValueError(
         f"data: neither sample {sample} nor any that was drawn to stand in for it can be read; "
-        "counterpoint doctor lists what is broken"
-    ) from last
+        f"counterpoint doctor lists what is broken{last}"
+    )
 
 
 def first_readable(

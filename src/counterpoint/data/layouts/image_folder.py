@@ -12,7 +12,7 @@ from counterpoint.data.formats import SUFFIXES
 from counterpoint.data.identity import Identity, content_of, sampled_places
 from counterpoint.data.index import Index
 from counterpoint.data.indexing import index_of
-from counterpoint.data.pictures import StoredFile, read_file
+from counterpoint.data.pictures import FileOnDisk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,9 +29,8 @@ class Folder:
     def path(self, place: int) -> Path:
         return self.root / os.fsdecode(self.index.files[place])
 
-    def stored(self, place: int) -> StoredFile:
-        path = self.path(place)
-        return StoredFile(read_file(path), str(path))
+    def stored(self, place: int) -> FileOnDisk:
+        return FileOnDisk(self.path(place))
 
     @property
     def unopened(self) -> dict[str, int]:
