@@ -19,7 +19,7 @@ from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.clipping import clip
 from counterpoint.training.distributed import world
 from counterpoint.training.loader_batch import LoaderBatch, number, read_batch
-from counterpoint.training.optimisers import optimiser, rate
+from counterpoint.training.optimisers import scheduled_optimiser
 from counterpoint.training.step import step_twins
 
 THEIRS = {"accumulate": "accumulate_grad_batches=4", "precision": 'precision="bf16-mixed"'}
@@ -104,11 +104,7 @@ class ContrastiveModule(L.LightningModule):
                 "L.Trainer(max_epochs=100) or max_steps="
             )
         training = replace(self.training_settings, batch=self._images_of_an_update())
-        chosen = optimiser(self.model, training)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            chosen, lambda step: rate(step, training, steps=int(steps))
-        )
-        return {"optimizer": chosen, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+        return scheduled_optimiser(self.model, training, steps=int(steps))
 
     def _images_of_an_update(self) -> int:
         """Return the images of an update over all ranks; the recipe's where no loader says."""

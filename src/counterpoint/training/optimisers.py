@@ -18,6 +18,15 @@ def optimiser(module: nn.Module, training: Training) -> torch.optim.Optimizer:
     return made
 
 
+def scheduled_optimiser(module: nn.Module, training: Training, *, steps: int) -> dict[str, Any]:
+    """Return the optimiser and its schedule as Lightning takes them: a rate for every step."""
+    made = optimiser(module, training)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        made, lambda step: rate(step, training, steps=steps)
+    )
+    return {"optimizer": made, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
 def laid_out_as_weights(loaded: torch.optim.Optimizer) -> None:
     """Lay out a state that was loaded in memory as its weights are, say with channels last.
 

@@ -17,7 +17,7 @@ from counterpoint.framework.settings import Training
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.clipping import clip
 from counterpoint.training.distributed import Ranks, world
-from counterpoint.training.optimisers import optimiser, rate
+from counterpoint.training.optimisers import scheduled_optimiser
 from counterpoint.training.position import Position, counters, position_of
 from counterpoint.training.step import batch_loss, labels_of, samples_of, step_twins
 
@@ -140,14 +140,7 @@ class Pretrainer(L.LightningModule):
         step_twins(self.model, self.global_step / self.steps)  # once per update
 
     def configure_optimizers(self) -> Any:
-        chosen = optimiser(self.model, self.training_settings)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            chosen, lambda step: rate(step, self.training_settings, steps=self.steps)
-        )
-        return {
-            "optimizer": chosen,
-            "lr_scheduler": {"scheduler": schedule, "interval": "step"},
-        }
+        return scheduled_optimiser(self.model, self.training_settings, steps=self.steps)
 
 
 def step_seed(seed: int, step: int, rank: int) -> int:
