@@ -1,0 +1,1 @@
+"""Vectors of images in a folder of Parquet parts."""
