@@ -44,3 +44,6 @@ class StoredPixels:
 
     def picture(self) -> DecodedPicture:
         return DecodedPicture(self.pixels, self.form, self.mode)
+
+    def loaded(self) -> "StoredPixels":
+        return self

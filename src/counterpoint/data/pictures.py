@@ -118,6 +118,9 @@ class FileOnDisk:
     def picture(self) -> FilePicture:
         return open_picture(read_file(self.path), str(self.path))
 
+    def loaded(self) -> "StoredFile":
+        return StoredFile(read_file(self.path), str(self.path))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredFile:
@@ -128,6 +131,9 @@ class StoredFile:
 
     def picture(self) -> FilePicture:
         return open_picture(self.content, self.name)
+
+    def loaded(self) -> "StoredFile":
+        return self
 
 
 def open_picture(data: bytes, name: str) -> FilePicture:

@@ -46,6 +46,9 @@ class StoredImage(Protocol):
     def picture(self) -> StoredPicture:
         """Read the header; nothing is decoded yet."""
 
+    def loaded(self) -> "StoredImage":
+        """Return the same with its bytes in memory, for whoever needs both them and the picture."""
+
 
 @runtime_checkable
 class Source(Protocol):

@@ -1,6 +1,5 @@
 """What is evaluated and exported: the evaluation view, the encoder and a pooling, together."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ from jaxtyping import Float, Int64, UInt8
 from torch import Tensor, nn
 
 from counterpoint.data import Source, as_source
+from counterpoint.data.batch import Batch
 from counterpoint.evaluation.loading import read_all
 from counterpoint.evaluation.placing import device_of
 from counterpoint.framework.model import Model, views_of_batch
@@ -71,9 +71,10 @@ class Representation:
         self.encoder.eval()
         vectors, numbers = [], []
         try:
-            for views, index in self._views(source, batch=batch, workers=workers):
-                vectors.append(self.encoded(views).cpu())
-                numbers.append(index)
+            quiet = self.model.views.evaluation
+            for found in read_all(source, quiet.cut, batch=batch, workers=workers):
+                vectors.append(self.of_batch(found).cpu())
+                numbers.append(found.index)
         finally:
             self.encoder.train(training)
         if not vectors:
@@ -83,14 +84,11 @@ class Representation:
             )
         return Embedded(torch.cat(vectors), torch.cat(numbers))
 
-    def _views(
-        self, source: Source, *, batch: int, workers: int | None
-    ) -> Iterator[tuple[tuple[View, ...], Index]]:
-        """Return the evaluation views of all images that can be read, some at a time."""
+    def of_batch(self, found: Batch) -> Float[Tensor, "sample _"]:
+        """Embed images that were read, where the encoder is."""
+        there = found.to(self.device).images
         quiet = self.model.views.evaluation
-        for found in read_all(source, quiet.cut, batch=batch, workers=workers):
-            there = found.to(self.device).images
-            yield views_of_batch(quiet, there, self._draw(found.index)), found.index
+        return self.encoded(views_of_batch(quiet, there, self._draw(found.index)))
 
     def vectors(self, images: Bytes) -> Float[Tensor, "sample _"]:
         """Embed images in memory as the encoder is now, and where it is; the gradient flows."""

@@ -1,0 +1,32 @@
+"""Pieces of work, read by processes that are ahead of whoever encodes them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from torch.utils.data import DataLoader, Dataset
+
+from counterpoint.progress import tracked
+
+Piece = TypeVar("Piece")
+Read = TypeVar("Read")
+
+
+def read_pieces(
+    reader: Dataset[Read], pieces: Sequence[Piece], workers: int, what: str
+) -> Iterator[Read]:
+    """Read pieces in their order, and say how far that is; in this process without workers."""
+    takes: Any = reader  # a piece is its index, which Dataset does not know
+    found: Iterator[Read] = (takes[piece] for piece in pieces)
+    if workers and len(pieces) > 1:
+        found = iter(
+            DataLoader(
+                takes, sampler=pieces, batch_size=None, num_workers=workers, collate_fn=_as_it_is
+            )
+        )
+    for _ in tracked(pieces, what):
+        yield next(found)
+
+
+def _as_it_is(read: Any) -> Any:
+    """Keep DataLoader from turning tuples into lists."""
+    return read

@@ -1,0 +1,136 @@
+"""vectors.json: which encoder made the vectors of a folder, and of which images."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from counterpoint.data import fingerprint_difference
+from counterpoint.run import Run
+from counterpoint.vectors.numbered_splits import NumberedSplits
+from counterpoint.vectors.part_file import write_whole
+
+FILE = "vectors.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsRecord:
+    """All that a folder of vectors says of itself."""
+
+    encoder: dict[str, Any]
+    """`name`, `run`, `method` (fingerprint), `weights` (sha256), `map`, `image`."""
+    data: dict[str, Any]
+    """`path`, `limit`, and for each split its description and fingerprint."""
+    width: int
+    count: int
+    splits: dict[str, int]
+    part_size: int
+    classes: list[str] | None = None
+    format: int = field(default=FORMAT, kw_only=True)
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are when all is done."""
+        return -(-self.count // self.part_size)
+
+    def write(self, folder: Path) -> None:
+        """Write vectors.json at once."""
+        text = json.dumps(asdict(self), indent=2) + "\n"
+        write_whole(folder / FILE, lambda place: _write_text(place, text))
+
+    @classmethod
+    def read(cls, folder: Path) -> "VectorsRecord":
+        """Read vectors.json; refuse folders that are not of vectors, and newer formats."""
+        try:
+            found = json.loads((folder / FILE).read_text())
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"vectors: {folder} has no {FILE}; counterpoint embed RUN DATA --out {folder} "
+                "writes one"
+            ) from None
+        except ValueError as error:
+            raise ValueError(f"vectors: {folder / FILE} cannot be read: {error}") from error
+        if found.get("format") != FORMAT:
+            raise ValueError(
+                f"vectors: {folder / FILE} has format {found.get('format')}, this version reads "
+                f"{FORMAT}; embed the images again, into another folder"
+            )
+        return cls(**found)
+
+    def refuse_other(self, new: "VectorsRecord", folder: Path) -> None:
+        """Refuse to add the vectors of another encoder, or of other images, to a folder."""
+        do = f"give --out a folder other than {folder}"
+        old, now = self.encoder, new.encoder
+        for key, what in (
+            ("method", "another method"),
+            ("image", "images of another size"),
+            ("map", "another feature map"),
+            ("weights", "other weights"),
+        ):
+            if old[key] != now[key]:
+                raise ValueError(
+                    f"out: {folder} holds vectors of {_origin(old)}, by {what} than "
+                    f"{_origin(now)}; {do}"
+                )
+        if self.splits.keys() != new.splits.keys():
+            raise ValueError(f"out: {folder} holds vectors of other splits; {do}")
+        for split in self.splits:
+            was, is_now = (record.data["splits"][split] for record in (self, new))
+            if why := fingerprint_difference(was["fingerprint"], is_now["fingerprint"]):
+                raise ValueError(
+                    f"out: {folder} holds vectors of {was['describe']['name']} in "
+                    f"{self.data['path']}, and now {is_now['describe']['name']} in "
+                    f"{new.data['path']} differs: {why}; {do}"
+                )
+        if self.part_size != new.part_size:
+            raise ValueError(
+                f"out: {folder} has parts of {self.part_size:,} images, not {new.part_size:,}; "
+                f"leave --part-size out, or {do}"
+            )
+
+
+def encoder_record(run: Run, *, map: int | None) -> dict[str, Any]:  # noqa: A002 (the paper's word)
+    """Say which encoder a run has; the weights are known by their content, not by their file."""
+    return {
+        "name": str(run.method.encoder),
+        "run": str(run.folder.resolve()),
+        "method": run.method.fingerprint,
+        "weights": weights_sha256(run.encoder),
+        "map": map,
+        "image": list(run.image),
+    }
+
+
+def data_record(numbers: NumberedSplits, *, path: str | None, limit: int | None) -> dict[str, Any]:
+    """Say which images these are."""
+    splits = {
+        name: {"describe": source.describe(), "fingerprint": source.fingerprint()}
+        for name, source in zip(numbers.names, numbers.sources, strict=True)
+    }
+    return {"path": path, "limit": limit, "splits": splits}
+
+
+def weights_sha256(encoder: nn.Module) -> str:
+    """Digest the names, types, shapes and values of a module's weights.
+
+    >>> weights_sha256(nn.Identity())[:8]
+    'e3b0c442'
+    """
+    digest = hashlib.sha256()
+    for name, tensor in encoder.state_dict().items():
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _origin(encoder: dict[str, Any]) -> str:
+    return f"{encoder['name']} in {encoder['run']}"
+
+
+def _write_text(place: Path, text: str) -> None:
+    place.write_text(text)
