@@ -20,10 +20,11 @@ from counterpoint.data import ArraySource, open_data
 from counterpoint.doctor import duplicates as duplicates_module
 from counterpoint.doctor import examined, package_versions, suggested
 from counterpoint.doctor import packages as packages_module
+from counterpoint.doctor.beginning import NIGHT
 from counterpoint.doctor.duplicates import near, same
 from counterpoint.doctor.hashing import bits_apart, difference_hash
 from counterpoint.doctor.inspection import look_at
-from counterpoint.doctor.suggestion import NIGHT, _free
+from counterpoint.doctor.suggestion import _free
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +165,7 @@ def test_versions(monkeypatch):
 def test_a_suggestion(sick, seen):
     source = open_data(sick).train
     looks = [found.look for found in seen.images if found.split == "train"]
-    suggestion = suggested(source, looks, str(sick))
+    suggestion = suggested(source, looks, str(sick), weights="scratch")
     assert suggestion.method == "simclr-small"
     assert suggestion.size == 64
     assert suggestion.batch == 16
@@ -205,7 +206,8 @@ def test_nothing_is_suggested_where_nothing_can_be_read(tmp_path):
 
 def test_the_command(sick, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    main(["doctor", str(sick), "--json", str(tmp_path / "found.json")])
+    asked = ["--weights", "scratch", "--seconds", "0", "--json", str(tmp_path / "found.json")]
+    main(["doctor", str(sick), *asked])
     said = capsys.readouterr().out
     assert max(len(line) for line in said.splitlines() if "counterpoint" not in line) <= 80
     assert "unreadable: 27 of 151" in said
@@ -231,7 +233,7 @@ def test_caltech20_takes_less_than_20_seconds(data):
     command = Path(sys.executable).with_name("counterpoint")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [command, "doctor", data / "caltech20"],
+        [command, "doctor", data / "caltech20", "--weights", "scratch", "--seconds", "0"],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,

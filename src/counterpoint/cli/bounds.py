@@ -21,6 +21,7 @@ MINIMUM = {
     "retries": 0,
     "robustness": 0,
     "save_seconds": 0,
+    "seconds": 0,
     "seed": 0,
     "seeds": 1,
     "size": 1,

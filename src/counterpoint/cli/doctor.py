@@ -1,20 +1,41 @@
 """counterpoint doctor."""
 
+import sys
+from typing import TYPE_CHECKING
+
 from counterpoint.cli.early import refuse_early
 
+if TYPE_CHECKING:
+    from counterpoint.doctor import Suggestion
 
-def doctor_command(data: str, *, limit: int | None = None, json: str | None = None) -> None:
-    """Report broken and duplicate images, and suggest a first command for this machine.
+
+def doctor_command(
+    data: str,
+    *,
+    encoder: str | None = None,
+    weights: str | None = None,
+    seconds: float = 30.0,
+    limit: int | None = None,
+    json: str | None = None,
+) -> None:
+    """Report broken and duplicate images, and suggest the fastest safe command for this machine.
+
+    Below 10,000 photos it suggests to start from trained weights. It trains for some seconds to
+    measure precision, batch and compiling; nothing is written.
 
     Example:
         counterpoint doctor photos
 
     Args:
         data: Folder or file of images.
+        encoder: Encoder to measure and suggest (default: by the number of images and the machine).
+        weights: Weights to suggest to start from: a safetensors file, a timm folder, a run,
+            pretrained, or scratch for none (default: by the number of images).
+        seconds: Seconds to measure for, about; 0 measures only the speed.
         limit: Use only the first N images of each split (default: all).
         json: File to write the findings to, for programs (default: none).
     """
-    refuse_early(data=data)
+    refuse_early(data=data, encoder=encoder)
     from json import dumps
     from pathlib import Path
 
@@ -28,13 +49,49 @@ def doctor_command(data: str, *, limit: int | None = None, json: str | None = No
     console.print(repr(splits), highlight=False, markup=False, soft_wrap=True)
     seen = examined(splits if limit is None else splits.head(limit), Path(data))
     trained = [found.look for found in seen.images if found.split == "train"]
-    suggestion = suggested(splits.train, trained, data)
+    if seconds > 0:
+        _tell(f"training on this machine for about {seconds:.0f} s, to compare settings")
+    suggestion = suggested(
+        splits.train,
+        trained,
+        data,
+        encoder=encoder,
+        weights=weights,
+        seconds=seconds,
+        tell=_tell,
+    )
     installed = package_versions()
     for table in tables(seen, installed, suggestion):
         console.print(table)
     if suggestion is None:
         console.print("no suggestion: too few readable images")
     else:
-        console.print(suggestion.command, highlight=False, markup=False, soft_wrap=True)
+        for line in _next(suggestion, data, labels=splits.train.has_labels):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
     if json is not None:
         Path(json).write_text(dumps(doctor_record(seen, installed, suggestion), indent=2) + "\n")
+        console.print(f"findings: {json}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _tell(what: str) -> None:
+    sys.stderr.write(f"measure {what}\n")
+
+
+def _next(suggestion: "Suggestion", data: str, *, labels: bool) -> list[str]:
+    """Say which command comes next, and what to do without a network."""
+    import shlex
+
+    from counterpoint.doctor.beginning import PRETRAINED
+
+    lines = []
+    if suggestion.weights is not None and labels:
+        words = ["counterpoint", "evaluate", "--encoder", str(suggestion.encoder)]
+        words += ["--weights", suggestion.weights, "--data", data, "--protocol", "knn,linear"]
+        lines += ["how good these weights are already:", f"  {shlex.join(words)}"]
+    lines += ["to train:", f"  {suggestion.command}"]
+    if suggestion.weights == PRETRAINED:
+        lines.append(
+            "pretrained is downloaded by timm; without a network give a file: "
+            "counterpoint doctor DATA --weights FILE, or --weights scratch to start from none"
+        )
+    return lines

@@ -40,8 +40,7 @@ def measure_speed(model: Model, source: Source, training: Training, *, workers: 
     """
     model = model.to(best_device())
     chosen = optimiser(model, training)
-    larger = (model.views.shapes[0][-1] / SIDE) ** 2
-    batch = min(training.batch, max(LEAST, int(FEW / larger)))
+    batch = small_batch(model, training)
     batches = Batches(source, batch=batch, seed=0, cut=model.views.cut, workers=workers)
     ends: list[float] = []
     for given in chain.from_iterable(repeat(batches)):  # few images are few steps a pass
@@ -50,3 +49,9 @@ def measure_speed(model: Model, source: Source, training: Training, *, workers: 
         if len(ends) > MOST_STEPS or (len(ends) > 2 and ends[-1] - ends[0] > SECONDS):
             break
     return Speed((len(ends) - 1) * batch / (ends[-1] - ends[0]), len(ends) - 1, batch)
+
+
+def small_batch(model: Model, training: Training) -> int:
+    """Return a batch whose steps take a second or so, and are about as fast per image as larger."""
+    larger = (model.views.shapes[0][-1] / SIDE) ** 2
+    return min(training.batch, max(LEAST, int(FEW / larger)))

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from rich.markup import escape
 from rich.table import Table
 
+from counterpoint.doctor.comparison import Comparison
 from counterpoint.doctor.examination import LEVELS, Examination
 from counterpoint.doctor.packages import Version
 from counterpoint.doctor.suggestion import Suggestion
 
 SHOWN = 20  # broken files that are listed; all of them are in the JSON
+PRECISIONS = {"32-true": "fp32", "bf16-mixed": "bf16", "64-true": "fp64"}
 GROUPS = 5  # groups of duplicates that are listed
 
 
@@ -21,6 +23,8 @@ def tables(
     yield _broken(seen)
     yield _twice(seen)
     yield _versions(versions)
+    if suggestion is not None and suggestion.comparison is not None:
+        yield _measured(suggestion.comparison)
     if suggestion is not None:
         yield _suggestion(suggestion)
 
@@ -85,6 +89,21 @@ def _versions(versions: Sequence[Version]) -> Table:
     for version in versions:
         verdict = f"[bold red]{version.wrong}[/]" if version.wrong else "[green]ok[/]"
         table.add_row(version.name, version.found, verdict)
+    return table
+
+
+def _measured(comparison: Comparison) -> Table:
+    table = _table("measured on this machine", "batch", "precision", "images/s", "memory", "")
+    for verdict in comparison.verdicts:
+        way = verdict.way
+        table.add_row(
+            f"{way.batch}",
+            PRECISIONS[way.precision] + (", compiled" if way.compiled else ""),
+            f"{way.speed:.3g}",
+            f"{way.memory / 2**30:.1f} GiB",
+            f"[green]{verdict.why or 'taken'}[/]" if verdict.taken else verdict.why,
+        )
+    table.caption, table.caption_justify = comparison.note, "left"
     return table
 
 
