@@ -97,7 +97,7 @@ def _settings(
         # Another seed, so that the views are not those that the run has seen already.
         own, origin = (
             replace(run.training, seed=run.training.seed + 1),
-            f"the run {run.folder.name}",
+            f"the run {_folder(run).name}",
         )
         settings = replace(own, **changes)
     else:
@@ -122,15 +122,26 @@ def _run(method: Method | Run | str, parts: Mapping[str, type] | None) -> Run | 
 
 
 def _weights(weights: str | Path | Run) -> InitialWeights:
-    return InitialWeights.find(weights.folder if isinstance(weights, Run) else Path(weights))
+    return InitialWeights.find(_folder(weights) if isinstance(weights, Run) else Path(weights))
+
+
+def _folder(run: Run) -> Path:
+    """Return where the weights of a run are kept."""
+    if run.folder is None:
+        raise ValueError(
+            "weights: got an encoder that is kept in no folder; "
+            "give encoder= and weights= instead, or open_encoder(..., out=FOLDER)"
+        )
+    return run.folder
 
 
 def _start(run: Run) -> Start:
     digest = hashlib.blake2b(digest_size=8)
-    with (run.folder / MODEL).open("rb") as file:
+    folder = _folder(run)
+    with (folder / MODEL).open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
-    return Start(run.folder, steps_done(run.folder) or 0, digest.hexdigest())
+    return Start(folder, steps_done(folder) or 0, digest.hexdigest())
 
 
 def _images(data: Any, limit: int | None, known_bad: Collection[int]) -> Source:

@@ -2,8 +2,8 @@
 
 import json
 import platform
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,10 @@ FORMAT = 2  # of run.json; the first had no number, and the images as a sentence
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A trained method in a folder."""
+    """A trained method in a folder; a bare encoder is a run of zero steps (`open_encoder`)."""
 
-    folder: Path
+    folder: Path | None
+    """Where it is kept; None for a bare encoder that is not."""
     method: Method
     model: Model
     image: tuple[int, ...]
@@ -54,6 +55,8 @@ class Run:
     @property
     def _title(self) -> str:
         image = " x ".join(map(str, self.image))
+        if self.folder is None:
+            return f"an encoder without a run, for images of {image}"
         return f"run in {self.folder}, trained on images of {image}"
 
     @property
@@ -116,6 +119,9 @@ class Run:
         refuse_unlabelled(splits)
         representation = Representation(self.model, map)
         with on_device(self.model, device):
+            kept = None
+            if self.folder is not None:
+                kept = kept_embeddings(self.folder, representation, splits, workers=workers)
             result = evaluate(
                 representation,
                 splits,
@@ -123,7 +129,7 @@ class Run:
                 fractions=fractions,
                 seeds=seeds,
                 seed=seed,
-                embeddings=kept_embeddings(self.folder, representation, splits, workers=workers),
+                embeddings=kept,
                 robust=robust,
                 workers=workers,
             )
@@ -133,7 +139,8 @@ class Run:
             "versions": versions(),
             **result.to_dict(),
         }
-        write_json(self.folder / EVALUATION, record)
+        if self.folder is not None:
+            write_json(self.folder / EVALUATION, record)
         return result
 
     @classmethod
@@ -177,6 +184,22 @@ def steps_done(folder: Path) -> int | None:
 
 def save(run: Run, *, job: JobRecord, steps: int) -> None:
     """Write weights as safetensors and everything else as JSON; `steps` were done of the job."""
+    write_run(run, {"job": job.to_dict(), "steps": steps})
+
+
+def bare_record(run: Run, encoder: str, weights: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what run.json says of an encoder that no job has trained."""
+    return {
+        "bare": {"encoder": encoder, "weights": None if weights is None else dict(weights)},
+        "image": list(run.image),
+        "training": asdict(run.training),
+        "steps": 0,
+    }
+
+
+def write_run(run: Run, record: Mapping[str, Any]) -> None:
+    """Write the folder of a run; `record` is what run.json says of how it was made."""
+    assert run.folder is not None
     write_tensors(run.folder / MODEL, run.model.state_dict())
     # The backbone alone: its keys are torchvision's or timm's, without a wrapper's prefix.
     backbone = backbone_of(run.encoder).state_dict()
@@ -187,14 +210,13 @@ def save(run: Run, *, job: JobRecord, steps: int) -> None:
         metadata=None if loads_into is None else {"loads into": loads_into},
     )
     (run.folder / METHOD).write_text(run.method.to_json() + "\n")
-    record = {
+    made = {
         "format": FORMAT,
-        "job": job.to_dict(),
-        "steps": steps,
+        **record,
         "encoder": {"file": ENCODER, "loads into": loads_into},
         "versions": versions(),
     }
-    write_json(run.folder / RUN, record)
+    write_json(run.folder / RUN, made)
 
 
 def versions() -> dict[str, str]:

@@ -12,6 +12,7 @@ def refuse_early(
     data: str | None = None,
     method: str | None = None,
     encoder: str | None = None,
+    weights: str | None = None,
     run: str | None = None,
     started: str | None = None,
     out: str | None = None,
@@ -30,6 +31,8 @@ def refuse_early(
         _method(method)
     if encoder is not None:
         _encoder(encoder)
+    if weights is not None:
+        _weights(weights)
     if run is not None:
         _run(run, (RUN,))
     if started is not None:  # a run that may still be training
@@ -38,11 +41,7 @@ def refuse_early(
         _data(data)
     if out is not None:
         _out(out)
-    if resume not in catalogue.RESUME and not Path(resume).is_dir():
-        near = (
-            did_you_mean(resume, catalogue.RESUME) or "needs auto, never or a checkpoint's folder"
-        )
-        raise ValueError(f"resume: got {resume!r}, and there is no such folder; {near}")
+    _resume(resume)
     for option, file in (("parts", parts), ("known-bad", known_bad)):
         if file is not None and not Path(file).is_file():
             raise FileNotFoundError(f"{option}: there is no file {file}")
@@ -89,6 +88,19 @@ def _encoder(name: str) -> None:
     if ours not in known:
         near = did_you_mean(ours, known) or "counterpoint encoders lists the names"
         raise ValueError(f"encoder: got {name!r}; {near}")
+
+
+def _weights(place: str) -> None:
+    if not Path(place).exists():
+        raise FileNotFoundError(
+            f"weights: there is no {place}; needs a safetensors file or the folder of a run"
+        )
+
+
+def _resume(place: str) -> None:
+    if place not in catalogue.RESUME and not Path(place).is_dir():
+        near = did_you_mean(place, catalogue.RESUME) or "needs auto, never or a checkpoint's folder"
+        raise ValueError(f"resume: got {place!r}, and there is no such folder; {near}")
 
 
 def _run(folder: str, files: tuple[str, ...]) -> None:

@@ -2,12 +2,17 @@
 
 from counterpoint.catalogue import PROBES
 from counterpoint.cli.early import refuse_early, refuse_unknown
+from counterpoint.cli.encoder_option import encoder_words, refuse_no_encoder
 
 
 def evaluate_command(
-    folder: str,
+    folder: str | None = None,
     *,
     data: str,
+    encoder: str | None = None,
+    weights: str | None = None,
+    size: int | None = None,
+    out: str | None = None,
     protocol: str = "knn,linear,mlp",
     labels: str = "1",
     seeds: int = 1,
@@ -20,12 +25,21 @@ def evaluate_command(
 ) -> None:
     """Measure a run's encoder: choose on validation images, score once on test images.
 
+    Without a run, --encoder and --weights measure an encoder that you already have.
+
     Example:
         counterpoint evaluate runs/photos --data photos --protocol knn,linear
 
     Args:
-        folder: Folder of the run.
+        folder: Folder of the run (default: none, an encoder by --encoder).
         data: Folder or file of images, with labels.
+        encoder: Name of an encoder to measure without a run, such as timm/NAME (default: the
+            run's).
+        weights: Weights of that encoder: a safetensors file with the key names of its library, or
+            the folder of a run (default: none, drawn at random).
+        size: Side of the views of that encoder in pixels (default: 128).
+        out: Folder to keep that encoder and its accuracies in, as a run of zero steps
+            (default: print them only).
         protocol: Any of knn, linear, mlp and finetune, separated by commas.
         labels: Fractions of the training labels, such as 0.01,0.1,1.
         seeds: Repetitions of the probes that depend on a seed.
@@ -36,7 +50,8 @@ def evaluate_command(
         device: Where to compute, such as cpu or cuda:1 (default: an accelerator if there is one).
         workers: Processes that read image files (default: one per core).
     """
-    refuse_early(run=folder, data=data)
+    refuse_early(run=folder, encoder=encoder, weights=weights, data=data, out=out)
+    refuse_no_encoder("evaluate", folder, encoder)
     shares = _shares(labels)
     probes = [name.strip() for name in protocol.split(",")]
     for name in probes:
@@ -44,10 +59,11 @@ def evaluate_command(
     from rich.console import Console
 
     from counterpoint.data import open_data
+    from counterpoint.encoder_choice import open_encoder
     from counterpoint.report.probe_table import probe_table
-    from counterpoint.run import Run
 
-    result = Run.open(folder).evaluate(
+    run = open_encoder(folder, encoder=encoder, weights=weights, size=size, out=out)
+    result = run.evaluate(
         open_data(data, limit=limit),
         probes=probes,
         fractions=shares,
@@ -58,7 +74,10 @@ def evaluate_command(
         device=device,
         workers=workers,
     )
-    Console().print(probe_table(result, title=folder))
+    console = Console()
+    console.print(probe_table(result, title=folder or encoder_words(encoder, weights)))
+    if out is not None:
+        console.print(f"kept in {out}; counterpoint report {out} --data {data} makes a page of it")
 
 
 def _shares(text: str) -> list[float]:

@@ -1,13 +1,22 @@
 """The parser: made of the signatures and docstrings of the commands."""
 
+import argparse
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from counterpoint.cli.commands import COMMANDS, description, example, options, summary
 from counterpoint.cli.config import read_options
 
 if TYPE_CHECKING:
     from jsonargparse import ArgumentParser
+
+
+class Typed(argparse.Action):
+    """Keep what was typed; where nothing was, argparse would overwrite what a config says."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:  # noqa: ARG002
+        if values:
+            setattr(namespace, self.dest, values)
 
 
 def make_parser(*names: str) -> "ArgumentParser":
@@ -39,8 +48,9 @@ def make_parser(*names: str) -> "ArgumentParser":
             if option.positional and (option.several or not option.required)
         }
         for argument in ours:
-            nargs = "+" if options(name)[argument].several else "?"
-            one.add_argument(argument, nargs=nargs, help=words[argument])
+            option = options(name)[argument]
+            nargs = ("+" if option.required else "*") if option.several else "?"
+            one.add_argument(argument, nargs=nargs, help=words[argument], action=Typed)
         one.add_function_arguments(command, as_group=False, as_positional=True, skip={*ours})
         for action in one._actions:
             known = options(name).get(action.dest)

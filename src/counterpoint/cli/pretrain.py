@@ -90,6 +90,7 @@ def pretrain_command(
         data=data,
         method=method,
         encoder=encoder,
+        weights=weights,
         out=out,
         resume=resume,
         parts=parts,

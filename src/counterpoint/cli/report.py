@@ -1,15 +1,20 @@
 """counterpoint report."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from counterpoint.cli.early import refuse_early
+from counterpoint.cli.encoder_option import refuse_no_encoder
 from counterpoint.cli.parts_file import loaded_parts
 
 
 def report_command(
-    folders: list[str],
+    folders: list[str] | None = None,
     *,
     data: str | None = None,
+    encoder: str | None = None,
+    weights: str | None = None,
+    size: int | None = None,
     out: str = "report.html",
     limit: int | None = None,
     parts: str | None = None,
@@ -20,25 +25,38 @@ def report_command(
         counterpoint report runs/photos --data photos --out report.html
 
     Args:
-        folders: Folder of a run, or of several to compare.
+        folders: Folder of a run, or of several to compare (default: none, an encoder by --encoder).
         data: Folder or file of images, to show neighbours, views and a map of the embeddings
             (default: leave these out).
+        encoder: Name of an encoder to show without a run, such as timm/NAME (default: none).
+        weights: Weights of that encoder: a safetensors file with the key names of its library, or
+            the folder of a run (default: none, drawn at random).
+        size: Side of the views of that encoder in pixels (default: 128).
         out: Page to write; it needs no network and no other file.
         limit: Use only the first N images of each split (default: all).
         parts: Python file with your own parts, which a run's method names; the file is executed
             (default: none).
     """
-    for folder in folders:
+    given = folders or []
+    for folder in given:
         refuse_early(started=folder)
-    refuse_early(data=data, parts=parts)
+    refuse_early(data=data, encoder=encoder, weights=weights, parts=parts)
+    refuse_no_encoder("report", given, encoder)
     from rich.console import Console
 
     from counterpoint.data import open_data
+    from counterpoint.encoder_choice import open_encoder
     from counterpoint.report import write_report
 
     splits = None if data is None else open_data(data, limit=limit)
-    page = write_report(
-        [Path(f) for f in folders], Path(out), data=splits, parts=loaded_parts(parts)
-    )
-    size = page.stat().st_size / 2**20
-    Console().print(f"{len(folders)} run{'s' * (len(folders) > 1)}, {size:.1f} MB: [bold]{page}[/]")
+    own = loaded_parts(parts)
+    with TemporaryDirectory() as place:
+        runs = [Path(folder) for folder in given]
+        if encoder is not None:  # a run of zero steps beside the others
+            bare = Path(place) / encoder.rpartition("/")[2]
+            open_encoder(encoder=encoder, weights=weights, size=size, parts=own, out=bare)
+            runs.append(bare)
+        page = write_report(runs, Path(out), data=splits, parts=own)
+    megabytes = page.stat().st_size / 2**20
+    said = f"{len(runs)} run{'s' * (len(runs) > 1)}, {megabytes:.1f} MB"
+    Console().print(f"{said}: [bold]{page}[/]")

@@ -1,0 +1,82 @@
+"""What embeds: the encoder of a run, or a bare one with weights that were trained elsewhere."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+
+from counterpoint.data.image_size import CUT
+from counterpoint.framework import Encoder, Method
+from counterpoint.methods import method_named, training_of
+from counterpoint.run import Run, bare_record, steps_done, write_run
+from counterpoint.training.initial_weights import InitialWeights, load_initial
+from counterpoint.training.out_folder import out_folder
+
+BASE = "simclr"
+"""The method around a bare encoder: its evaluation view, and how it would be trained on."""
+SEED = 0  # of weights that nothing gives, such as those of the projection head
+
+
+def open_encoder(
+    run: str | Path | None = None,
+    *,
+    encoder: Encoder | str | None = None,
+    weights: str | Path | None = None,
+    size: int | None = None,
+    parts: Mapping[str, type] | None = None,
+    out: str | Path | None = None,
+) -> Run:
+    """Open a run, or make one of zero steps of an encoder and its weights.
+
+    `encoder` is a name or the settings of one; `weights` those that it has, which are drawn at
+    random where none are given. `size` is the side of the views in pixels. `parts` are a user's
+    own part classes, which a run's method may name. A run of zero steps has no folder, unless
+    `out` says where it is kept.
+
+    >>> run = open_encoder(encoder="small", size=32)
+    >>> run.embed(torch.zeros(2, 3, 32, 32, dtype=torch.uint8)).shape
+    torch.Size([2, 256])
+    """
+    if run is not None:
+        _refuse_both(encoder=encoder, weights=weights, size=size, out=out)
+        return Run.open(run, parts=dict(parts) if parts else None)
+    if encoder is None:
+        raise ValueError(
+            "encoder: got neither a run nor an encoder; needs the folder of a run, or --encoder "
+            "and --weights"
+        )
+    found = None if weights is None else InitialWeights.find(Path(weights))
+    side = size or CUT
+    method = method_named(BASE, encoder=encoder, size=side, parts=parts)
+    folder = None if out is None else _free(out, method)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(SEED)
+        model = method.build(image=(3, side, side))
+    if found is not None:
+        load_initial(model, found.file)
+    made = Run(folder, method, model, (3, side, side), training_of(BASE))
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        named = encoder if isinstance(encoder, str) else str(encoder)
+        write_run(made, bare_record(made, named, None if found is None else found.to_dict()))
+    return made
+
+
+def _refuse_both(**given: object) -> None:
+    """Refuse what a run has already."""
+    if more := [f"--{name}" for name, value in given.items() if value is not None]:
+        raise ValueError(
+            f"encoder: got a run and {', '.join(more)}; needs the one or the other: "
+            "a run has its encoder, its weights and its size"
+        )
+
+
+def _free(out: str | Path, method: Method) -> Path:
+    """Return the folder of a run of zero steps; a run that was trained is never overwritten."""
+    folder = out_folder(out)
+    if steps_done(folder):
+        raise ValueError(
+            f"out: {folder} is a run that was trained; needs a name that is free for "
+            f"{method.encoder}"
+        )
+    return folder
