@@ -98,7 +98,7 @@ def encoder_record(run: Run, *, map: int | None) -> dict[str, Any]:  # noqa: A00
     """Say which encoder a run has; the weights are known by their content, not by their file."""
     return {
         "name": str(run.method.encoder),
-        "run": str(run.folder.resolve()),
+        "run": None if run.folder is None else str(run.folder.resolve()),
         "method": run.method.fingerprint,
         "weights": weights_sha256(run.encoder),
         "map": map,
@@ -129,7 +129,7 @@ def weights_sha256(encoder: nn.Module) -> str:
 
 
 def _origin(encoder: dict[str, Any]) -> str:
-    return f"{encoder['name']} in {encoder['run']}"
+    return encoder["name"] if encoder["run"] is None else f"{encoder['name']} in {encoder['run']}"
 
 
 def _write_text(place: Path, text: str) -> None:
