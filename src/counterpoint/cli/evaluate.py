@@ -1,8 +1,12 @@
 """counterpoint evaluate."""
 
+from itertools import chain
+
 from counterpoint.catalogue import PROBES
 from counterpoint.cli.early import refuse_early, refuse_unknown
 from counterpoint.cli.encoder_option import encoder_words, refuse_no_encoder
+from counterpoint.cli.last_words import last_words
+from counterpoint.run_files import EVALUATION
 
 
 def evaluate_command(
@@ -76,8 +80,18 @@ def evaluate_command(
     )
     console = Console()
     console.print(probe_table(result, title=folder or encoder_words(encoder, weights)))
-    if out is not None:
-        console.print(f"kept in {out}; counterpoint report {out} --data {data} makes a page of it")
+    _end(folder or out, data, encoder=encoder, weights=weights, size=size)
+
+
+def _end(folder: str | None, data: str, **bare: object) -> None:
+    """Say where the figures are, and which command shows more or uses the encoder."""
+    given = [(f"--{name}", value) for name, value in bare.items() if value is not None]
+    report = ["counterpoint", "report", *([folder] if folder else []), "--data", data]
+    last_words(
+        f"figures in {folder}/{EVALUATION}" if folder else "",
+        [*report, *(() if folder else chain.from_iterable(given)), "--out", "report.html"],
+        *([["counterpoint", "embed", folder, data, "--out", "vectors"]] if folder else []),
+    )
 
 
 def _shares(text: str) -> list[float]:

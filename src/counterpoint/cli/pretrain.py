@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from counterpoint.cli.early import refuse_early
+from counterpoint.cli.last_words import last_words
 from counterpoint.cli.parts_file import loaded_parts
 from counterpoint.run_options import FLAGS, MAX_BAD, PATIENCE, SAVE_SECONDS
 
@@ -101,8 +102,9 @@ def pretrain_command(
     from counterpoint.training.out_folder import out_folder
 
     loggers = loggers_named(logger, out_folder(out))
-    pretrain(
-        asked_job(asked),
+    job = asked_job(asked)
+    run = pretrain(
+        job,
         out=out,
         resume=resume,
         save_seconds=save_seconds,
@@ -110,6 +112,18 @@ def pretrain_command(
         patience=patience,
         loggers=loggers,
         devices=devices,
+    )
+    _end(run.folder or Path(out), data, labels=job.source.has_labels)
+
+
+def _end(folder: Path, data: str, *, labels: bool) -> None:
+    """Say where the run is, and how to see what was learned."""
+    report = ["counterpoint", "report", folder, "--data", data, "--out", f"{folder}.html"]
+    embed = ["counterpoint", "embed", folder, data, "--out", f"{folder}-vectors"]
+    evaluate = ["counterpoint", "evaluate", folder, "--data", data]
+    last_words(
+        f"run in {folder}: encoder.safetensors for use elsewhere, model.safetensors, metrics.csv",
+        *([evaluate, report] if labels else [report, embed]),
     )
 
 

@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 
 from counterpoint.cli.early import refuse_early
 from counterpoint.cli.encoder_option import refuse_no_encoder
+from counterpoint.cli.last_words import last_words
 from counterpoint.cli.parts_file import loaded_parts
 
 
@@ -42,8 +43,6 @@ def report_command(
         refuse_early(started=folder)
     refuse_early(data=data, encoder=encoder, weights=weights, parts=parts)
     refuse_no_encoder("report", given, encoder)
-    from rich.console import Console
-
     from counterpoint.data import open_data
     from counterpoint.encoder_choice import open_encoder
     from counterpoint.report import write_report
@@ -59,4 +58,14 @@ def report_command(
         page = write_report(runs, Path(out), data=splits, parts=own)
     megabytes = page.stat().st_size / 2**20
     said = f"{len(runs)} run{'s' * (len(runs) > 1)}, {megabytes:.1f} MB"
-    Console().print(f"{said}: [bold]{page}[/]")
+    _end(f"{said}: {page}", given, data)
+
+
+def _end(made: str, folders: list[str], data: str | None) -> None:
+    """Say where the page is, and what the encoder can be used for."""
+    if not folders:
+        last_words(made)
+    elif data is None:
+        last_words(made, ["counterpoint", "report", *folders, "--data", "FOLDER"])
+    else:
+        last_words(made, ["counterpoint", "embed", folders[0], data, "--out", "vectors"])

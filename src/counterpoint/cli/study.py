@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from counterpoint.catalogue import STUDIES
 from counterpoint.cli.early import refuse_unknown
+from counterpoint.cli.last_words import last_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,9 +81,11 @@ def study_command(
     trials = shortened(trials_of(name, scale), seeds=seeds, limit=limit, images=images)
     if plan:
         _say_plan(trials, speed, price)
+        last_words("", ["counterpoint", "study", name])
         return
     require_figure(trials, figure)
-    store = ResultStore(out or f"runs/{name.removesuffix('.py')}-{scale}")
+    place = out or f"runs/{name.removesuffix('.py')}-{scale}"
+    store = ResultStore(place)
     store.plan(trials)
     progress = Progress(figure=figure, at_once=at_once or 1)
     if runner == "ray":
@@ -111,6 +114,8 @@ def study_command(
     finally:
         signal.signal(signal.SIGTERM, before)
     _say_table(store, figure, compare)
+    following = ["counterpoint", "table", place, "--format", "latex"]
+    last_words(f"results in {place}", following, aside=True)
     if progress.count("failed"):
         sys.exit(1)
 

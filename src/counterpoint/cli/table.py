@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+from counterpoint.cli.last_words import last_words
+
 
 def table_command(
     folder: str,
@@ -54,3 +56,4 @@ def table_command(
         sys.stdout.write(text)
     else:
         Path(out).write_text(text)
+        last_words(f"{format} of {len(outcomes):,} trials: {out}", aside=True)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from counterpoint.cli.early import refuse_early
+from counterpoint.cli.last_words import last_words
 
 
 def views_command(
@@ -45,6 +46,7 @@ def views_command(
     sheet = contact_sheet(views, some, title=title, seed=seed, epochs=epochs)
     sheet.save(file, optimize=True)
     Console().print(f"{views}\n{len(some)} images, {epochs} epochs: [bold]{out}[/]")
+    last_words("", ["counterpoint", "pretrain", data, "--method", method, "--out", "runs/first"])
 
 
 def _picture(out: str) -> Path:

@@ -1,0 +1,26 @@
+"""How every command ends: what it made, and which command comes next."""
+
+import os
+import shlex
+from collections.abc import Sequence
+
+OTHERS = ("LOCAL_RANK", "RANK", "SLURM_PROCID")
+"""Where a process finds which of several it is: the first speaks for all."""
+
+
+def last_words(made: str, *following: Sequence[object], aside: bool = False) -> None:
+    """Say what was made and where, and the next commands; aside, where the output is a result.
+
+    >>> last_words("report.html, 2.1 MB", ["counterpoint", "embed", "runs/a b"])
+    report.html, 2.1 MB
+    next: counterpoint embed 'runs/a b'
+    """
+    if any(os.environ.get(name, "0") != "0" for name in OTHERS):
+        return
+    from rich.console import Console
+
+    lines = [made] if made else []
+    for number, words in enumerate(following):
+        said = shlex.join(str(word) for word in words)
+        lines.append(f"{'next:' if number == 0 else '  or:'} {said}")
+    Console(stderr=aside).print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
