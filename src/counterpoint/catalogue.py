@@ -52,6 +52,9 @@ ENCODERS = {
 TIMM = "timm/"
 PROBES = ("knn", "linear", "mlp", "finetune")
 STUDIES = ("table1", "table2", "table3", "parts")
+PRETRAINED = "pretrained"
+"""The weights that timm downloads, in the place of a file."""
+
 RESUME = ("auto", "never")
 
 

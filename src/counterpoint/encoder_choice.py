@@ -7,10 +7,16 @@ import torch
 
 from counterpoint.data.image_size import CUT
 from counterpoint.framework import Encoder, Method
+from counterpoint.framework.optional import library_pixels
+from counterpoint.framework.pixels import Pixels
 from counterpoint.methods import method_named, training_of
+from counterpoint.parts.encoders import innermost
+from counterpoint.parts.views import pipelines
+from counterpoint.parts.views.normalisation import pixels_of, usual_view, with_pixels
 from counterpoint.run import Run, bare_record, steps_done, write_run
 from counterpoint.training.initial_weights import InitialWeights, load_initial
 from counterpoint.training.out_folder import out_folder
+from counterpoint.training.weights_place import encoder_beside
 
 BASE = "simclr"
 """The method around a bare encoder: its evaluation view, and how it would be trained on."""
@@ -24,14 +30,17 @@ def open_encoder(
     weights: str | Path | None = None,
     size: int | None = None,
     parts: Mapping[str, type] | None = None,
+    pixels: Pixels | None = None,
     out: str | Path | None = None,
 ) -> Run:
     """Open a run, or make one of zero steps of an encoder and its weights.
 
-    `encoder` is a name or the settings of one; `weights` those that it has, which are drawn at
-    random where none are given. `size` is the side of the views in pixels. `parts` are a user's
-    own part classes, which a run's method may name. A run of zero steps has no folder, unless
-    `out` says where it is kept.
+    `encoder` is a name or the settings of one; `weights` those that it has: a safetensors file,
+    the folder of a run, a timm folder, which names the encoder too, or "pretrained". They are
+    drawn at random where none are given. `size` is the side of the views in pixels, else that
+    which the weights were trained at, else 128; pixels are normalised as they want it, or as
+    `pixels` says. `parts` are a user's own part classes, which a run's method may name. A run of
+    zero steps has no folder, unless `out` says where it is kept.
 
     >>> run = open_encoder(encoder="small", size=32)
     >>> run.embed(torch.zeros(2, 3, 32, 32, dtype=torch.uint8)).shape
@@ -40,26 +49,55 @@ def open_encoder(
     if run is not None:
         _refuse_both(encoder=encoder, weights=weights, size=size, out=out)
         return Run.open(run, parts=dict(parts) if parts else None)
+    encoder = encoder or (None if weights is None else encoder_beside(weights))
     if encoder is None:
         raise ValueError(
             "encoder: got neither a run nor an encoder; needs the folder of a run, or --encoder "
             "and --weights"
         )
-    found = None if weights is None else InitialWeights.find(Path(weights))
-    side = size or CUT
-    method = method_named(BASE, encoder=encoder, size=side, parts=parts)
+    method, found, side = _composed(encoder, weights, size, parts, pixels)
     folder = None if out is None else _free(out, method)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
         model = method.build(image=(3, side, side))
     if found is not None:
-        load_initial(model, found.file)
+        load_initial(model, found)
     made = Run(folder, method, model, (3, side, side), training_of(BASE))
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         named = encoder if isinstance(encoder, str) else str(encoder)
         write_run(made, bare_record(made, named, None if found is None else found.to_dict()))
     return made
+
+
+def seen_words(run: Run) -> str:
+    """Say how an encoder sees images, which decides how good it is.
+
+    >>> seen_words(open_encoder(encoder="timm/resnet18"))
+    'images of 224 x 224 pixels, (x - [0.485 0.456 0.406]) / [0.229 0.224 0.225]'
+    """
+    pixels = pixels_of(run.method.views, origin="")
+    side = " x ".join(map(str, run.image[1:]))
+    return f"images of {side} pixels, {pixels or 'not normalised'}"
+
+
+def _composed(
+    encoder: Encoder | str,
+    weights: str | Path | None,
+    size: int | None,
+    parts: Mapping[str, type] | None,
+    pixels: Pixels | None,
+) -> tuple[Method, InitialWeights | None, int]:
+    """Compose a method around an encoder, seen and normalised as its weights want it."""
+    method = method_named(BASE, encoder=encoder, size=size or CUT, parts=parts)
+    found = None if weights is None else InitialWeights.find(weights, method.encoder, pixels)
+    usual = library_pixels(innermost(method.encoder)) if found is None else found.pixels
+    side = size or (usual.size if usual is not None else None) or CUT
+    views = pipelines.simclr_views(side)
+    if usual is not None:
+        views = with_pixels(usual_view(views, usual, side=side), usual)
+    composed = method_named(BASE, encoder=encoder, size=side, parts=parts).swap(views=views)
+    return composed, found, side
 
 
 def _refuse_both(**given: object) -> None:

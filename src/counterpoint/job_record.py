@@ -37,8 +37,8 @@ class JobRecord:
     """Where the training settings come from."""
     start: dict[str, Any] | None = None
     """The run whose weights it started from: its folder, its steps and a digest."""
-    weights: dict[str, str] | None = None
-    """The weights that the encoder started from: their file and its SHA-256."""
+    weights: dict[str, Any] | None = None
+    """The weights that the encoder started from: their file, its SHA-256, how they see pixels."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
@@ -64,7 +64,7 @@ class JobRecord:
         method = self.start["folder"] if self.start else self.name or file
         words = ["counterpoint", "pretrain", data, "--method", method]
         words += ["--encoder", self.encoder] if self.encoder else []
-        words += ["--weights", self.weights["file"]] if self.weights else []
+        words += _weights(self.weights) if self.weights else []
         words += ["--size", str(self.size)] if self.size is not None else []
         for setting in say:
             value = getattr(self.training, setting)
@@ -121,6 +121,15 @@ def wrapped(words: list[str], *, width: int = 64) -> str:
             lines.append("  ")
         lines[-1] += quoted if not lines[-1].strip() else f" {quoted}"
     return " \\\n".join(lines)
+
+
+def _weights(record: Mapping[str, Any]) -> list[str]:
+    """Return the words for weights; pixels are said where they were given by hand."""
+    words = ["--weights", str(record["file"])]
+    pixels = record.get("pixels") or {}
+    for key in ("mean", "std") if pixels.get("origin") == "given" else ():
+        words += [f"--{key}", ",".join(map(repr, pixels[key]))]
+    return words
 
 
 def _plain(value: object) -> str:

@@ -16,6 +16,7 @@ from torch import nn
 
 from counterpoint.framework import Encoder, Method, Model
 from counterpoint.framework.momentum import compiled
+from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.settings import Training
 from counterpoint.job import Job, load_start
 from counterpoint.methods.recognising import recipe_words
@@ -24,7 +25,7 @@ from counterpoint.run import Run, save, steps_done
 from counterpoint.run_files import MODEL
 from counterpoint.run_options import MAX_BAD, PATIENCE, SAVE_SECONDS
 from counterpoint.training.callbacks.standard import standard_callbacks
-from counterpoint.training.initial_weights import load_initial
+from counterpoint.training.initial_weights import load_initial, pixels_words
 from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resume import start_from
@@ -46,6 +47,7 @@ def pretrain(
     size: int | None = None,
     workers: int | None = None,
     weights: str | Path | Run | None = None,
+    pixels: Pixels | None = None,
     resume: str = "never",
     save_seconds: float = SAVE_SECONDS,
     max_bad: float = MAX_BAD,
@@ -65,8 +67,9 @@ def pretrain(
 
     A run, or its folder, in the place of a method trains it for longer: the new run starts from
     its weights, with its settings and the next seed, while the optimiser, the schedule and the
-    epochs begin anew. It is written to a folder of its own. `weights`, those of a run or of a
-    safetensors file, are loaded into the encoder only, strictly, before training starts.
+    epochs begin anew. It is written to a folder of its own. `weights` are loaded into the
+    encoder only, strictly, before training starts: a safetensors file, a run, a timm folder or
+    "pretrained"; views are normalised as they want it, or as `pixels` says.
 
     A checkpoint is written every `save_seconds` (0: after every step) and when a signal asks the
     run to stop; `resume="auto"` resumes from the newest that is whole, bit for bit, on any number
@@ -90,6 +93,7 @@ def pretrain(
         size=size,
         workers=workers,
         weights=weights,
+        pixels=pixels,
     )
     folder.mkdir(parents=True, exist_ok=True)
     start = start_from(folder, resume, job.identity)
@@ -153,7 +157,7 @@ def built_model(job: Job) -> Model:
     if job.start is not None:
         load_start(model, job.start)
     if job.weights is not None:
-        load_initial(model, job.weights.file)
+        load_initial(model, job.weights)
     if job.training.compile:
         assert isinstance(model.encoder, nn.Module)
         compiled(model.encoder)
@@ -167,7 +171,8 @@ def _table(job: Job, model: Model, *, ranks: int) -> Table:
         job.source,
         job.training,
         recipe=recipe_words(job.method, job.training),
-        start="" if job.start is None else str(job.start),
+        start="; ".join(str(one) for one in (job.start, job.weights) if one is not None),
+        pixels="" if job.weights is None else pixels_words(job.weights),
         ranks=ranks,
         steps=job.steps,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from counterpoint.data import Source, as_source, image_shape, open_data, view_side
 from counterpoint.data.workers import loader_workers
 from counterpoint.framework import Encoder, Method
+from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.settings import Training, fitting_batch
 from counterpoint.job import Job, Start
 from counterpoint.methods import METHODS, RECIPES, method_named, recipe_of, training_of
@@ -16,6 +17,7 @@ from counterpoint.methods.recognising import preset_of
 from counterpoint.run import Run, steps_done
 from counterpoint.run_files import MODEL
 from counterpoint.training.initial_weights import InitialWeights
+from counterpoint.training.weights_place import encoder_beside
 
 
 def resolve(
@@ -34,6 +36,7 @@ def resolve(
     parts: Mapping[str, type] | None = None,
     workers: int | None = None,
     weights: str | Path | Run | None = None,
+    pixels: Pixels | None = None,
 ) -> Job:
     """Turn names into a job; everybody who trains, plans or suggests asks here.
 
@@ -42,7 +45,9 @@ def resolve(
     twin and the head around it stay. `swaps` are other parts, by name. Training settings are
     `training`, else those of the method's recipe, or of the run; `changes` and `epochs` replace
     some of them. `parts` are a user's own part classes, by name. `weights` are those that the
-    encoder starts from: a run, its folder, or a safetensors file.
+    encoder starts from: a safetensors file, a run, its folder, a timm folder (which names the
+    encoder too) or "pretrained". `pixels` is how they want to see pixels, where they do not say
+    so themselves.
 
     >>> import torch
     >>> from counterpoint import ArraySource
@@ -62,10 +67,15 @@ def resolve(
     side = view_side(source, size=size)
     given = run.method if run else method
     assert not isinstance(given, Run)
+    place = _folder(weights) if isinstance(weights, Run) else weights
+    if encoder is None and name is not None and place is not None:
+        encoder = encoder_beside(place)
     composed = method_named(given, encoder=encoder, size=side, parts=parts)
     settings, origin = _settings(name or composed, training, changes, run)
     composed = composed.swap(**swaps) if swaps else composed
     composed = composed.for_samples(len(source))
+    begun = None if place is None else InitialWeights.find(place, composed.encoder, pixels)
+    composed = composed if begun is None else begun.seen_by(composed)
     _enough(settings, len(source))
     whole = len(source) // settings.batch * settings.epochs
     by_name = isinstance(encoder, str) and not encoder.startswith("{")
@@ -83,7 +93,7 @@ def resolve(
         name=name,
         encoder=str(encoder) if by_name else None,
         start=None if run is None else _start(run),
-        weights=None if weights is None else _weights(weights),
+        weights=begun,
     )
 
 
@@ -119,10 +129,6 @@ def _run(method: Method | Run | str, parts: Mapping[str, type] | None) -> Run | 
         return None
     folder = Path(method)
     return Run.open(folder, parts=dict(parts or {})) if folder.is_dir() else None
-
-
-def _weights(weights: str | Path | Run) -> InitialWeights:
-    return InitialWeights.find(_folder(weights) if isinstance(weights, Run) else Path(weights))
 
 
 def _folder(run: Run) -> Path:

@@ -27,6 +27,7 @@ from counterpoint.methods import read_method
 from counterpoint.notebook import html_table
 from counterpoint.parts.encoders import ModuleEncoder, as_encoder
 from counterpoint.parts.encoders.module_encoder import with_module
+from counterpoint.parts.views.normalisation import pixels_of
 from counterpoint.parts.views.transform import ViewTransform
 from counterpoint.run_files import ENCODER, EVALUATION, METHOD, MODEL, RUN
 
@@ -204,11 +205,10 @@ def write_run(run: Run, record: Mapping[str, Any]) -> None:
     # The backbone alone: its keys are torchvision's or timm's, without a wrapper's prefix.
     backbone = backbone_of(run.encoder).state_dict()
     loads_into = made_by(run.encoder)
-    write_tensors(
-        run.folder / ENCODER,
-        backbone,
-        metadata=None if loads_into is None else {"loads into": loads_into},
-    )
+    said = {} if loads_into is None else {"loads into": loads_into}
+    if (pixels := pixels_of(run.method.views, origin="")) is not None:  # for a copy of the file
+        said |= {"mean": _words(pixels.mean), "std": _words(pixels.std)}
+    write_tensors(run.folder / ENCODER, backbone, metadata=said or None)
     (run.folder / METHOD).write_text(run.method.to_json() + "\n")
     made = {
         "format": FORMAT,
@@ -217,6 +217,10 @@ def write_run(run: Run, record: Mapping[str, Any]) -> None:
         "versions": versions(),
     }
     write_json(run.folder / RUN, made)
+
+
+def _words(values: Sequence[float]) -> str:
+    return " ".join(map(repr, values))
 
 
 def versions() -> dict[str, str]:

@@ -30,5 +30,5 @@ def test_weights_of_timm_and_what_does_not_fit(small, train, data, tmp_path):
     assert run.embed(torch.zeros(1, 3, 32, 32, dtype=torch.uint8)).shape == (1, 1280)
     with pytest.raises(ValueError, match=r"does not fit the encoder.*\n  .* is missing"):
         train(simclr(NarrowResNet()), out="other", weights=file)
-    with pytest.raises(FileNotFoundError, match=r"needs the folder of a run or a \.safetensors"):
+    with pytest.raises(FileNotFoundError, match=r"needs a \.safetensors file, the folder of a run"):
         train(simclr(small), out="none", weights=tmp_path / "nowhere")

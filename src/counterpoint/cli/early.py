@@ -91,9 +91,10 @@ def _encoder(name: str) -> None:
 
 
 def _weights(place: str) -> None:
-    if not Path(place).exists():
+    if place != catalogue.PRETRAINED and not Path(place).exists():
         raise FileNotFoundError(
-            f"weights: there is no {place}; needs a safetensors file or the folder of a run"
+            f"weights: there is no {place}; needs a safetensors file, the folder of a run, a timm "
+            "folder or pretrained"
         )
 
 

@@ -1,10 +1,11 @@
 """counterpoint evaluate."""
 
+import sys
 from itertools import chain
 
 from counterpoint.catalogue import PROBES
 from counterpoint.cli.early import refuse_early, refuse_unknown
-from counterpoint.cli.encoder_option import encoder_words, refuse_no_encoder
+from counterpoint.cli.encoder_option import encoder_words, given_pixels, refuse_no_encoder
 from counterpoint.cli.last_words import last_words
 from counterpoint.run_files import EVALUATION
 
@@ -15,6 +16,8 @@ def evaluate_command(
     data: str,
     encoder: str | None = None,
     weights: str | None = None,
+    mean: str | None = None,
+    std: str | None = None,
     size: int | None = None,
     out: str | None = None,
     protocol: str = "knn,linear,mlp",
@@ -38,10 +41,14 @@ def evaluate_command(
         folder: Folder of the run (default: none, an encoder by --encoder).
         data: Folder or file of images, with labels.
         encoder: Name of an encoder to measure without a run, such as timm/NAME (default: the
-            run's).
-        weights: Weights of that encoder: a safetensors file with the key names of its library, or
-            the folder of a run (default: none, drawn at random).
-        size: Side of the views of that encoder in pixels (default: 128).
+            run's, or that of a timm folder).
+        weights: Weights of that encoder: a safetensors file with the key names of its library, a
+            timm folder, the folder of a run, or pretrained, which timm downloads (default: none,
+            drawn at random).
+        mean: Mean of each channel, from 0 to 1, that these weights want, such as 0.5,0.5,0.5
+            (default: as the weights or their library say).
+        std: Deviation of each channel that they want (default: as for the mean).
+        size: Side of the views of that encoder in pixels (default: the weights' own, or 128).
         out: Folder to keep that encoder and its accuracies in, as a run of zero steps
             (default: print them only).
         protocol: Any of knn, linear, mlp and finetune, separated by commas.
@@ -55,7 +62,8 @@ def evaluate_command(
         workers: Processes that read image files (default: one per core).
     """
     refuse_early(run=folder, encoder=encoder, weights=weights, data=data, out=out)
-    refuse_no_encoder("evaluate", folder, encoder)
+    refuse_no_encoder("evaluate", folder, encoder, weights)
+    pixels = given_pixels(mean, std, weights)
     shares = _shares(labels)
     probes = [name.strip() for name in protocol.split(",")]
     for name in probes:
@@ -63,10 +71,12 @@ def evaluate_command(
     from rich.console import Console
 
     from counterpoint.data import open_data
-    from counterpoint.encoder_choice import open_encoder
+    from counterpoint.encoder_choice import open_encoder, seen_words
     from counterpoint.report.probe_table import probe_table
 
-    run = open_encoder(folder, encoder=encoder, weights=weights, size=size, out=out)
+    run = open_encoder(folder, encoder=encoder, weights=weights, size=size, pixels=pixels, out=out)
+    if folder is None:
+        sys.stderr.write(f"counterpoint: {seen_words(run)}\n")
     result = run.evaluate(
         open_data(data, limit=limit),
         probes=probes,

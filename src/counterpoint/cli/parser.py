@@ -50,7 +50,9 @@ def make_parser(*names: str) -> "ArgumentParser":
         for argument in ours:
             option = options(name)[argument]
             nargs = ("+" if option.required else "*") if option.several else "?"
-            one.add_argument(argument, nargs=nargs, help=words[argument], action=Typed)
+            # Without a default argparse reads "*" as one or more.
+            absent: dict[str, Any] = {} if option.required else {"default": None}
+            one.add_argument(argument, nargs=nargs, help=words[argument], action=Typed, **absent)
         one.add_function_arguments(command, as_group=False, as_positional=True, skip={*ours})
         for action in one._actions:
             known = options(name).get(action.dest)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from counterpoint.cli.early import refuse_early
+from counterpoint.cli.encoder_option import given_pixels
 from counterpoint.cli.last_words import last_words
 from counterpoint.cli.parts_file import loaded_parts
 from counterpoint.run_options import FLAGS, MAX_BAD, PATIENCE, SAVE_SECONDS
@@ -20,6 +21,8 @@ def pretrain_command(
     method: str = "simclr",
     encoder: str | None = None,
     weights: str | None = None,
+    mean: str | None = None,
+    std: str | None = None,
     size: int | None = None,
     epochs: int | None = None,
     batch_size: int | None = None,
@@ -56,8 +59,12 @@ def pretrain_command(
             of a run, which is trained for longer: from its weights, with a new schedule.
         encoder: Name of an encoder (`counterpoint encoders` lists them) or timm/NAME
             (default: the method's own, e.g. resnet18).
-        weights: Weights that the encoder starts from: the folder of a run, or a safetensors file
-            with the key names of its library (default: none, drawn from the seed).
+        weights: Weights that the encoder starts from: a safetensors file with the key names of
+            its library, the folder of a run, a timm folder, or pretrained, which timm downloads
+            (default: none, drawn from the seed).
+        mean: Mean of each channel, from 0 to 1, that these weights want, such as 0.5,0.5,0.5
+            (default: as the weights or their library say).
+        std: Deviation of each channel that they want (default: as for the mean).
         size: Side of the views in pixels (default: 128 for image files, else that of the images).
         epochs: Passes over the images (default: the method's own, e.g. 1000).
         batch_size: Images per update over all devices (default: the method's own, e.g. 512).
@@ -144,6 +151,7 @@ def asked_job(asked: Mapping[str, Any]) -> "Job":
         parts=loaded_parts(asked["parts"]),
         workers=asked["workers"],
         weights=asked["weights"],
+        pixels=given_pixels(asked["mean"], asked["std"], asked["weights"]),
     )
 
 

@@ -29,10 +29,12 @@ def report_command(
         folders: Folder of a run, or of several to compare (default: none, an encoder by --encoder).
         data: Folder or file of images, to show neighbours, views and a map of the embeddings
             (default: leave these out).
-        encoder: Name of an encoder to show without a run, such as timm/NAME (default: none).
-        weights: Weights of that encoder: a safetensors file with the key names of its library, or
-            the folder of a run (default: none, drawn at random).
-        size: Side of the views of that encoder in pixels (default: 128).
+        encoder: Name of an encoder to show without a run, such as timm/NAME (default: that of a
+            timm folder).
+        weights: Weights of that encoder: a safetensors file with the key names of its library, a
+            timm folder, the folder of a run, or pretrained, which timm downloads (default: none,
+            drawn at random).
+        size: Side of the views of that encoder in pixels (default: the weights' own, or 128).
         out: Page to write; it needs no network and no other file.
         limit: Use only the first N images of each split (default: all).
         parts: Python file with your own parts, which a run's method names; the file is executed
@@ -42,7 +44,7 @@ def report_command(
     for folder in given:
         refuse_early(started=folder)
     refuse_early(data=data, encoder=encoder, weights=weights, parts=parts)
-    refuse_no_encoder("report", given, encoder)
+    refuse_no_encoder("report", given, encoder, weights)
     from counterpoint.data import open_data
     from counterpoint.encoder_choice import open_encoder
     from counterpoint.report import write_report
@@ -51,8 +53,8 @@ def report_command(
     own = loaded_parts(parts)
     with TemporaryDirectory() as place:
         runs = [Path(folder) for folder in given]
-        if encoder is not None:  # a run of zero steps beside the others
-            bare = Path(place) / encoder.rpartition("/")[2]
+        if encoder or weights:  # a run of zero steps beside the others
+            bare = Path(place) / Path(encoder or weights or "").name
             open_encoder(encoder=encoder, weights=weights, size=size, parts=own, out=bare)
             runs.append(bare)
         page = write_report(runs, Path(out), data=splits, parts=own)

@@ -8,6 +8,9 @@
 | `online`, `target`, `step`, `restart` (`Twinned`) | a built encoder or head | no twin | steps |
 | `probe` | a built encoder | -1, the last map | evaluation |
 | `needs_all_views` | a built encoder | False: it takes any number | health |
+| `library` | settings of an encoder | "": who has weights of its name | weights |
+| `classifier` | settings of an encoder | (): layers of its library that it leaves out | weights |
+| `pixels` | settings of an encoder | None: how its library's weights see pixels | weights |
 | `backbone`, `made_by` | a built encoder | itself, None | a run that is saved |
 """
 
@@ -17,7 +20,8 @@ from typing import Protocol, runtime_checkable
 
 from torch import nn
 
-from counterpoint.framework.contracts import BuiltEncoder, Extraction
+from counterpoint.framework.contracts import BuiltEncoder, Encoder, Extraction
+from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.records import Maps, View
 
 
@@ -89,6 +93,18 @@ def backbone_of(encoder: nn.Module) -> nn.Module:
     """Return the network with the key names of the library that it came from."""
     found = getattr(encoder, "backbone", encoder)
     assert isinstance(found, nn.Module)
+    return found
+
+
+def classifier_of(encoder: Encoder) -> tuple[str, ...]:
+    """Return the layers of its library's classifier, which an encoder does not have."""
+    found: tuple[str, ...] = getattr(encoder, "classifier", ())
+    return found
+
+
+def library_pixels(encoder: Encoder) -> Pixels | None:
+    """Return how the weights of its library want to see pixels, if that is known."""
+    found: Pixels | None = getattr(encoder, "pixels", None)
     return found
 
 

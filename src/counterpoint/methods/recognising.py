@@ -5,13 +5,16 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
 
 from counterpoint.framework import Method
+from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.settings import Training
 from counterpoint.methods.known import METHODS, RECIPES
+from counterpoint.parts.views.normalisation import with_pixels
 
 SIDE = 32  # of a recipe whose views mention none
 SMALLEST = 16  # pixels; no recipe is made for less
 FAR = 2  # parts that may differ from a recipe; three are a method of one's own
 NEEDED = ("optimiser", "lr", "batch", "epochs")
+ANY = Pixels((0.0,) * 3, (1.0,) * 3)
 HOW = {"seed", "precision", "compile", "sync_batchnorm", "accumulate"}
 """Settings that say how a recipe is run, not which one it is."""
 
@@ -123,9 +126,14 @@ def _nearest(method: Method) -> list[tuple[str, tuple[str, ...]]]:
             except ValueError:  # this recipe does not go with images of this size
                 continue
             pairs = ((p, getattr(recipe, p), getattr(method, p)) for p, _ in method.rows())
-            found.append((name, tuple(part for part, one, other in pairs if one != other)))
+            found.append((name, tuple(part for part, one, other in pairs if _differ(one, other))))
     least = min(len(different) for _, different in found)
     return list({name: (name, parts) for name, parts in found if len(parts) == least}.values())
+
+
+def _differ(one: object, other: object) -> bool:
+    """Compare parts; how views are normalised is the weights' or the images' business."""
+    return one != other and with_pixels(one, ANY) != with_pixels(other, ANY)
 
 
 def _numbers(settings: object) -> Iterator[int]:

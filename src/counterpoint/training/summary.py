@@ -103,10 +103,12 @@ def start_table(
     ranks: int,
     steps: int,
     start: str = "",
+    pixels: str = "",
 ) -> Table:
     """Show data, parts, parameters, candidates, learning rate and memory.
 
-    `start` says which weights it starts from, where these are not drawn by its seed.
+    `start` says which weights it starts from, where these are not drawn by its seed, and
+    `pixels` how they see pixels.
     """
     table = Table(title=f"method {method.fingerprint}", show_header=False, title_justify="left")
     table.add_column(style="bold")
@@ -116,6 +118,7 @@ def start_table(
         **dict(method.rows()),
         "recipe": recipe,
         **({"start": start} if start else {}),
+        **({"pixels": pixels} if pixels else {}),
         "parameters": f"{trained_parameters(model):,} trained",
         "candidates": candidates(model, training, ranks=ranks),
         "learning rate": (

@@ -11,6 +11,7 @@ from counterpoint.parts.encoders.cpc_resnet import CPCResNet as CPCResNet
 from counterpoint.parts.encoders.feature_maps import FeatureMaps as FeatureMaps
 from counterpoint.parts.encoders.headed import Headed as Headed
 from counterpoint.parts.encoders.headed import PerView as PerView
+from counterpoint.parts.encoders.innermost import innermost as innermost
 from counterpoint.parts.encoders.innermost import replace_innermost as replace_innermost
 from counterpoint.parts.encoders.module_encoder import ModuleEncoder as ModuleEncoder
 from counterpoint.parts.encoders.module_encoder import as_encoder as as_encoder

@@ -6,6 +6,19 @@ from typing import Any, cast
 from counterpoint.framework import Encoder
 
 
+def innermost(outer: Encoder) -> Encoder:
+    """Return the settings inside of all that is around them; of several the first.
+
+    >>> from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet
+    >>> innermost(MomentumEncoder(of=Headed(of=NarrowResNet(), out=64))) == NarrowResNet()
+    True
+    """
+    of = getattr(outer, "of", None)
+    if isinstance(of, tuple):
+        of = of[0] if of else None
+    return outer if of is None else innermost(cast(Encoder, of))
+
+
 def replace_innermost(outer: Encoder, inner: Encoder) -> Encoder:
     """Return the settings of an encoder with another one inside of all that is around it.
 

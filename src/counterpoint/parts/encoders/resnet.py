@@ -7,9 +7,12 @@ import torchvision
 from torch import Tensor, nn
 
 from counterpoint.framework import PartError
+from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.records import Maps, Shape
 from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_count
 
+IMAGENET_MEAN = (0.485, 0.456, 0.406)  # torchvision, transforms/_presets.py, as is the next
+IMAGENET_STD = (0.229, 0.224, 0.225)
 RESNETS = (
     "resnet18",
     "resnet34",
@@ -40,6 +43,18 @@ class ResNet:
     def __post_init__(self) -> None:
         if self.name not in RESNETS:
             raise PartError("encoder", got=repr(self.name), needs=f"one of {', '.join(RESNETS)}")
+
+    @property
+    def classifier(self) -> tuple[str, ...]:
+        """The layer of torchvision's classifier, which this encoder does not have."""
+        return ("fc",)
+
+    @property
+    def pixels(self) -> Pixels | None:
+        """How torchvision's weights want to see pixels; with a small stem there are none."""
+        if self.stem == "small":
+            return None
+        return Pixels(IMAGENET_MEAN, IMAGENET_STD, origin=f"torchvision's {self.name}")
 
     def build(self, views: tuple[Shape, ...]) -> FeatureMaps:
         channels = one_channel_count(views)

@@ -1,5 +1,6 @@
 """Any encoder of timm by its name."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from counterpoint.framework import PartError
+from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.records import Maps, Shape
 from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_count
 from counterpoint.spelling import did_you_mean
@@ -23,6 +25,7 @@ class Timm:
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
+    library: ClassVar[str] = "timm"
 
     name: str
 
@@ -36,6 +39,19 @@ class Timm:
                 do=near or "counterpoint encoders PART looks for names with PART in them",
             )
 
+    @property
+    def classifier(self) -> tuple[str, ...]:
+        """The layers of timm's own classifier, which this encoder does not have."""
+        config = timm.get_pretrained_cfg(self.name)
+        found = None if config is None else config.classifier
+        return (found,) if isinstance(found, str) else tuple(found or ())
+
+    @property
+    def pixels(self) -> Pixels | None:
+        """How timm's weights of this name want to see pixels."""
+        config = timm.get_pretrained_cfg(self.name)
+        return None if config is None else timm_pixels(config.to_dict(), f"timm's {self.name}")
+
     def build(self, views: tuple[Shape, ...]) -> FeatureMaps:
         channels, side = one_channel_count(views), tuple(views[0][-2:])
         reading = _reading(self.name, channels, side)
@@ -45,6 +61,26 @@ class Timm:
         line = f"timm.create_model({self.name!r}{given})"
         maps = partial(intermediates, norm=reading.norm) if reading.several else only_map
         return FeatureMaps(backbone, maps, made_by=line)
+
+
+def timm_pixels(config: Mapping[str, Any], origin: str) -> Pixels | None:
+    """Read how pixels are seen from a `pretrained_cfg`; None where it does not say so.
+
+    >>> print(timm_pixels({"mean": [0.5] * 3, "std": [0.5] * 3, "crop_pct": 0.9}, "a test"))
+    (x - 0.5) / 0.5
+    """
+    mean, std, size = (config.get(key) for key in ("mean", "std", "input_size"))
+    if not mean or not std:
+        return None
+    how, share = config.get("interpolation"), config.get("crop_pct")
+    return Pixels(
+        tuple(map(float, mean)),
+        tuple(map(float, std)),
+        size=int(size[-1]) if size else None,
+        interpolation="bilinear" if how == "bilinear" else "bicubic" if how == "bicubic" else None,
+        share=float(share) if share else None,
+        origin=origin,
+    )
 
 
 def create_options(name: str, channels: int, side: tuple[int, ...]) -> dict[str, Any]:

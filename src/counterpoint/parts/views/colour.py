@@ -8,6 +8,7 @@ from torch import Tensor
 
 from counterpoint.framework import PartError
 from counterpoint.framework.constants import constant, fixed
+from counterpoint.framework.pixels import figures
 from counterpoint.framework.records import Shape
 from counterpoint.parts.views.adjustments import jitter_, luma
 from counterpoint.parts.views.fast import all_at_once, compiled_for
@@ -140,7 +141,15 @@ class Normalise:
         images.sub_(mean).div_(std)
 
     def __str__(self) -> str:
-        return "normalise"
+        usual = self in (CIFAR10, STL10, IMAGENET, LAB)
+        return "normalise" if usual else f"normalise {figures(self.mean)}/{figures(self.std)}"
+
+
+CIFAR10 = Normalise((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616))  # of the training images
+STL10 = Normalise((0.43, 0.42, 0.39), (0.27, 0.26, 0.27))  # amdim-public, datasets.py
+IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))  # torchvision's weights
+# HobbitLong/CMC, train_CMC.py: the middle and half the range of each channel.
+LAB = Normalise((50.0, 6.025, -6.6895), (50.0, 92.208, 101.1675))
 
 
 def _ranges(strengths: tuple[float, ...]) -> Float[Tensor, "2 4"]:

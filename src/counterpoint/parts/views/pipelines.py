@@ -4,7 +4,16 @@ Sizes go with data sets, as in the paper: 32 is CIFAR-10, 64 is STL-10, from 128
 """
 
 from counterpoint.parts.views.blur import GaussianBlur
-from counterpoint.parts.views.colour import ColourJitter, Greyscale, Normalise, Solarise
+from counterpoint.parts.views.colour import (
+    CIFAR10,
+    IMAGENET,
+    LAB,
+    STL10,
+    ColourJitter,
+    Greyscale,
+    Normalise,
+    Solarise,
+)
 from counterpoint.parts.views.colour_space import ColourSpace
 from counterpoint.parts.views.geometry import (
     CentreCrop,
@@ -17,12 +26,6 @@ from counterpoint.parts.views.patches import Patches
 from counterpoint.parts.views.pipeline import Pipeline
 from counterpoint.parts.views.several import ChannelSplit, MultiView
 from counterpoint.parts.views.stage import Stage
-
-CIFAR10 = Normalise((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616))  # of the training images
-STL10 = Normalise((0.43, 0.42, 0.39), (0.27, 0.26, 0.27))  # amdim-public, datasets.py
-IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))  # torchvision's weights
-# HobbitLong/CMC, train_CMC.py: the middle and half the range of each channel.
-LAB = Normalise((50.0, 6.025, -6.6895), (50.0, 92.208, 101.1675))
 
 
 def simclr_views(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> Pipeline:

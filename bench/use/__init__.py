@@ -1,0 +1,1 @@
+"""What becomes of an encoder: weights in, embed, search, curate, export."""
