@@ -48,13 +48,13 @@ def test_files_that_are_not_opened_are_counted(tmp_path):
     for name in ("a.jpg", "b.PNG", "c.tif", "d.bmp", "e.gif", "f.webp"):
         (tmp_path / name).write_bytes(photo("PNG"))
     assert image_files(tmp_path).describe()["unopened"] == {}
-    for name in ("1.HEIC", "2.heic", "notes.txt", "README", ".hidden.heic"):
+    for name in ("1.ARW", "2.arw", "notes.txt", "README", ".hidden.arw"):
         (tmp_path / name).write_bytes(b"other")
     for _ in range(2):  # made, and read back
         files = image_files(tmp_path)
-        assert files.describe()["unopened"] == {".heic": 2, ".txt": 1, "no suffix": 1}
-        assert "4 files not opened: .heic 2, .txt 1, no suffix 1" in repr(files)
-        assert "6 image files (4 files not opened: .heic 2" in repr(open_data(tmp_path))
+        assert files.describe()["unopened"] == {".arw": 2, ".txt": 1, "no suffix": 1}
+        assert "4 files not opened: .arw 2, .txt 1, no suffix 1" in repr(files)
+        assert "6 image files (4 files not opened: .arw 2" in repr(open_data(tmp_path))
 
 
 def test_every_format_gives_its_first_frame(tmp_path):

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from counterpoint.data.formats import HEIC_SUFFIXES, INSTALL
+
 WORDS = {
     "memory": ("images", "classes"),
     "files": ("image files", "folders"),
@@ -73,10 +75,12 @@ def unopened_words(kinds: Mapping[str, int]) -> str:
     """Say how many files are not opened; nothing where there are none.
 
     >>> unopened_words({".heic": 3, ".txt": 1})
-    '4 files not opened: .heic 3, .txt 1'
+    "4 files not opened: .heic 3, .txt 1; pip install 'counterpoint[heic]' reads the 3 HEIC"
     """
     if not (count := sum(kinds.values())):
         return ""
     some = ", ".join(f"{suffix} {number:,}" for suffix, number in [*kinds.items()][:NAMED])
     more = ", ..." if len(kinds) > NAMED else ""
-    return f"{count:,} {'file' if count == 1 else 'files'} not opened: {some}{more}"
+    photos = sum(number for suffix, number in kinds.items() if suffix in HEIC_SUFFIXES)
+    hint = f"; {INSTALL} reads the {photos:,} HEIC" if photos else ""
+    return f"{count:,} {'file' if count == 1 else 'files'} not opened: {some}{more}{hint}"

@@ -1,6 +1,8 @@
 """What is read of an image file before Pillow sees it: bounds, orientation, and only the pixels."""
 
 from counterpoint.data.formats.gif import gif
+from counterpoint.data.formats.heif import INSTALL, heif, heif_is_there, is_heif
+from counterpoint.data.formats.heif import SUFFIXES as HEIC_SUFFIXES
 from counterpoint.data.formats.jpeg import jpeg
 from counterpoint.data.formats.plain import BUDGET, Plain, RefusedError
 from counterpoint.data.formats.png import png
@@ -19,9 +21,10 @@ MAGIC = (
 """How files begin, and who reads them."""
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
-"""As Pillow calls them; nothing else is ever opened."""
+"""As Pillow calls them; nothing else is ever opened but HEIF, where its plugin is installed."""
 
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+PLAIN = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+SUFFIXES = (*PLAIN, *HEIC_SUFFIXES) if heif_is_there() else PLAIN
 
 
 def only_pixels(data: bytes) -> Plain:
@@ -29,7 +32,18 @@ def only_pixels(data: bytes) -> Plain:
     for magic, read in MAGIC:
         if data.startswith(magic):
             return read(data)
+    if is_heif(data):
+        return heif(data)
     raise RefusedError(f"not a readable {', '.join(FORMATS)} image", "not an image")
 
 
-__all__ = ["BUDGET", "FORMATS", "SUFFIXES", "Plain", "RefusedError", "plain"]
+__all__ = [
+    "BUDGET",
+    "FORMATS",
+    "HEIC_SUFFIXES",
+    "INSTALL",
+    "SUFFIXES",
+    "Plain",
+    "RefusedError",
+    "only_pixels",
+]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from counterpoint.data.description import unopened_words
 from counterpoint.data.encoded_source import EncodedSource
 from counterpoint.data.formats import SUFFIXES
 from counterpoint.data.identity import Identity, content_of, sampled_places
@@ -61,7 +62,9 @@ def image_files(folder: str | Path) -> EncodedSource:
         raise ValueError(f"data: the folder {folder} may not be read; needs permission to list it")
     if not len(index.files):
         hidden = "; hidden files and folders were left out" if _hidden(folder) else ""
-        raise FileNotFoundError(f"data: no {', '.join(SUFFIXES)} files in {folder}{hidden}")
+        beside = unopened_words(index.unopened)
+        others = f"; {beside}" if beside else ""
+        raise FileNotFoundError(f"data: no {', '.join(SUFFIXES)} files in {folder}{hidden}{others}")
     every = torch.arange(len(index.files))
     name = folder.resolve().name
     return EncodedSource(name, Folder(folder, index), every, index.labels, index.classes)
