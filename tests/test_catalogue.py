@@ -9,6 +9,7 @@ import torch
 
 from counterpoint import catalogue, methods
 from counterpoint.evaluation.protocol import PROBES
+from counterpoint.export.routes import ROUTES
 from counterpoint.parts.encoders import encoder_named
 from counterpoint.parts.encoders.narrow import NARROW
 from counterpoint.parts.encoders.resnet import RESNETS
@@ -45,6 +46,7 @@ def test_timms_names_are_those_that_timm_lists():
 def test_probes_and_studies_are_all_listed():
     assert catalogue.PROBES == PROBES
     assert tuple(STUDIES) == catalogue.STUDIES
+    assert tuple(route.name for route in ROUTES) == catalogue.EXPORT_ROUTES
 
 
 @pytest.mark.parametrize("command", [["methods"], ["encoders"], ["encoders", "vit_tiny"]])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from counterpoint.data import ArraySource, Source, Splits, as_source, open_data
+    from counterpoint.export.exported_encoder import load
     from counterpoint.framework import (
         Comparison,
         Encoded,
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
 # for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.
 _NAMES = {
     "counterpoint.data": "ArraySource Source Splits as_source open_data",
+    "counterpoint.export.exported_encoder": "load",
     "counterpoint.framework": (
         "Comparison Encoded Method Model PartError Samples Scores Terms contrast"
     ),
@@ -194,6 +196,7 @@ __all__ = [
     "contrast",
     "cpc",
     "cpc_small",
+    "load",
     "moco",
     "moco_small",
     "nt_xent",

@@ -56,6 +56,7 @@ PRETRAINED = "pretrained"
 """The weights that timm downloads, in the place of a file."""
 
 RESUME = ("auto", "never")
+EXPORT_ROUTES = ("timm", "torchvision", "counterpoint", "onnx", "pt2")
 
 
 @cache

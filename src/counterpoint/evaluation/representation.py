@@ -1,7 +1,7 @@
 """What is evaluated and exported: the evaluation view, the encoder and a pooling, together."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int64, UInt8
@@ -11,7 +11,8 @@ from counterpoint.data import Source, as_source
 from counterpoint.data.batch import Batch
 from counterpoint.evaluation.loading import read_all
 from counterpoint.evaluation.placing import device_of
-from counterpoint.framework.model import Model, views_of_batch
+from counterpoint.framework.contracts import BuiltEncoder, BuiltViews
+from counterpoint.framework.model import views_of_batch
 from counterpoint.framework.optional import probe_of, trained
 from counterpoint.framework.records import Draw, Index, View
 
@@ -27,6 +28,17 @@ class Embedded:
     """Their numbers in the source."""
 
 
+@runtime_checkable
+class ViewsAndEncoder(Protocol):
+    """What is embedded with: a whole model, or an encoder that was exported without the rest."""
+
+    @property
+    def views(self) -> BuiltViews: ...
+
+    @property
+    def encoder(self) -> BuiltEncoder | nn.Module: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Representation:
     """Images in, one vector per image out; every probe and every export goes through here.
@@ -34,7 +46,7 @@ class Representation:
     Views are made and encoded where the encoder is; what was found is collected on the CPU.
     """
 
-    model: Model
+    model: ViewsAndEncoder
     map: int | None = None
     """Which feature map, -1 is the last; None takes the last before a projection head."""
 

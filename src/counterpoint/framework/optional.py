@@ -12,11 +12,13 @@
 | `classifier` | settings of an encoder | (): layers of its library that it leaves out | weights |
 | `pixels` | settings of an encoder | None: how its library's weights see pixels | weights |
 | `backbone`, `made_by` | a built encoder | itself, None | a run that is saved |
+| `without_head` | a built encoder | itself | export |
+| `architecture`, `library_lines` | a built encoder | None | export |
 """
 
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from torch import nn
 
@@ -111,4 +113,31 @@ def library_pixels(encoder: Encoder) -> Pixels | None:
 def made_by(encoder: object) -> str | None:
     """Return the line of a library that makes the same backbone, if there is one."""
     found: str | None = getattr(encoder, "made_by", None)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """A network of timm with the key names of a backbone: its name, and what it is made with."""
+
+    name: str
+    args: dict[str, Any]
+
+
+def architecture_of(encoder: object) -> Architecture | None:
+    """Return the network of timm that the backbone's weights load into, if there is one."""
+    found: Architecture | None = getattr(encoder, "architecture", None)
+    return found
+
+
+def library_lines(encoder: object) -> str | None:
+    """Return lines of Python that make the same backbone as `model`, if there are some."""
+    found: str | None = getattr(encoder, "library_lines", None)
+    return found
+
+
+def without_head(encoder: nn.Module) -> nn.Module:
+    """Return the encoder whose last map is the one that is evaluated."""
+    found = getattr(encoder, "without_head", encoder)
+    assert isinstance(found, nn.Module)
     return found

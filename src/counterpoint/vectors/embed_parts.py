@@ -112,7 +112,7 @@ class EmbedJob:
         training = encoder.training
         encoder.eval()
         try:
-            with on_device(self.representation.model, device), torch.inference_mode():
+            with on_device(encoder, device), torch.inference_mode():
                 yield
         finally:
             encoder.train(training)

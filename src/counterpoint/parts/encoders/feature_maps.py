@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from counterpoint.framework import PartError
+from counterpoint.framework.optional import Architecture
 from counterpoint.framework.records import Maps, Shape, View
 
 
@@ -22,10 +23,16 @@ class FeatureMaps(nn.Module):
         maps: Callable[[nn.Module, Tensor], Maps],
         *,
         made_by: str | None = None,
+        architecture: Architecture | None = None,
+        library_lines: str | None = None,
     ) -> None:
         super().__init__()
         self.made_by = made_by
         """The line of its library that makes the same backbone, which its weights load into."""
+        self.architecture = architecture
+        """The network of timm that its weights load into."""
+        self.library_lines = library_lines
+        """Lines of Python that make the same backbone and call it `model`."""
         self.backbone = backbone.to(memory_format=torch.channels_last)
         self.maps = maps
 
@@ -46,6 +53,9 @@ def encode_together(maps: Callable[[Tensor], Maps], views: tuple[View, ...]) -> 
     results: list[Maps] = []
     for _, group in groupby(views, key=lambda view: view.shape[1:]):
         batch = list(group)
+        if len(batch) == 1:  # any number of images, also one that an export leaves open
+            results.append(maps(batch[0]))
+            continue
         joined = torch.cat(batch)
         split = [m.split([len(view) for view in batch]) for m in maps(joined)]
         results.extend(zip(*split, strict=True))

@@ -9,7 +9,15 @@ from torch import Tensor, nn
 from counterpoint.framework import Encoder, PartError
 from counterpoint.framework.codec import LATER
 from counterpoint.framework.contracts import BuiltEncoder
-from counterpoint.framework.optional import backbone_of, made_by, probe_of
+from counterpoint.framework.optional import (
+    Architecture,
+    architecture_of,
+    backbone_of,
+    library_lines,
+    made_by,
+    probe_of,
+    without_head,
+)
 from counterpoint.framework.records import Maps, Shape, View
 from counterpoint.parts.encoders.momentum_encoder import refuse_twin
 from counterpoint.parts.heads import LastNorm, perceptron
@@ -81,6 +89,21 @@ class HeadedEncoder(nn.Module):
         """The line of its library that makes the same backbone."""
         return made_by(self.encoder)
 
+    @property
+    def without_head(self) -> nn.Module:
+        """The encoder, whose last map is evaluated."""
+        return without_head(self.encoder)
+
+    @property
+    def architecture(self) -> Architecture | None:
+        """The network of timm that the backbone's weights load into."""
+        return architecture_of(self.encoder)
+
+    @property
+    def library_lines(self) -> str | None:
+        """Lines of Python that make the same backbone."""
+        return library_lines(self.encoder)
+
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         every: tuple[Maps, ...] = self.encoder(views)
         pooled = [maps[-1].mean(dim=(2, 3)) for maps in every]
@@ -125,6 +148,11 @@ class PerViewEncoder(nn.Module):
         super().__init__()
         self.encoders = nn.ModuleList(e for e in encoders if isinstance(e, nn.Module))
         self.probe = probe_of(encoders[0])
+
+    @property
+    def without_head(self) -> nn.Module:
+        """The encoders without their heads."""
+        return PerViewEncoder([without_head(encoder) for encoder in self.encoders])
 
     def forward(self, views: tuple[Tensor, ...]) -> tuple[Maps, ...]:
         pairs = zip(self.encoders, views, strict=True)

@@ -7,6 +7,7 @@ import torchvision
 from torch import Tensor, nn
 
 from counterpoint.framework import PartError
+from counterpoint.framework.optional import Architecture
 from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.records import Maps, Shape
 from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_count
@@ -70,7 +71,31 @@ class ResNet:
                 channels, first.out_channels, 7, stride=2, padding=3, bias=False
             )
         backbone.fc = nn.Identity()
-        return FeatureMaps(backbone, stages)
+        return FeatureMaps(
+            backbone,
+            stages,
+            architecture=self._architecture(channels),
+            library_lines=self._lines(backbone.conv1),
+        )
+
+    def _architecture(self, channels: int) -> Architecture | None:
+        """Name the same network of timm, which has the same names of weights but no small stem."""
+        if self.stem == "small":
+            return None
+        return Architecture(self.name, {} if channels == 3 else {"in_chans": channels})
+
+    def _lines(self, first: nn.Conv2d) -> str:
+        """Write the lines that make this network with torchvision alone."""
+        side, stride = first.kernel_size[0], first.stride[0]
+        lines = [f"model = torchvision.models.{self.name}(weights=None)"]
+        if self.stem == "small" or first.in_channels != 3:
+            lines.append(
+                f"model.conv1 = torch.nn.Conv2d({first.in_channels}, {first.out_channels}, {side}, "
+                f"stride={stride}, padding={side // 2}, bias=False)"
+            )
+        if self.stem == "small":
+            lines.append("model.maxpool = torch.nn.Identity()")
+        return "\n".join([*lines, "model.fc = torch.nn.Identity()"])
 
 
 def stages(backbone: nn.Module, view: Tensor) -> Maps:

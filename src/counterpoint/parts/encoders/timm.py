@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from counterpoint.framework import PartError
+from counterpoint.framework.optional import Architecture
 from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.records import Maps, Shape
 from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_count
@@ -60,7 +61,9 @@ class Timm:
         given = "".join(f", {key}={value!r}" for key, value in options.items())
         line = f"timm.create_model({self.name!r}{given})"
         maps = partial(intermediates, norm=reading.norm) if reading.several else only_map
-        return FeatureMaps(backbone, maps, made_by=line)
+        given_args = {key: options[key] for key in options if key in ("in_chans", "img_size")}
+        architecture = Architecture(self.name.partition(".")[0], given_args)
+        return FeatureMaps(backbone, maps, made_by=line, architecture=architecture)
 
 
 def timm_pixels(config: Mapping[str, Any], origin: str) -> Pixels | None:

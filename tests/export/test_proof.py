@@ -1,0 +1,112 @@
+"""The proof finds what is wrong with an export, and a failed export leaves nothing."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from counterpoint.export.export_folder import write_export
+from counterpoint.export.onnx_file import OnnxFile
+from counterpoint.export.proof import BATCHES, ProofFailure, prove
+from counterpoint.export.proof_images import COUNT, as_pictures, canvas, generated_images
+from counterpoint.export.route import WEIGHTS, Loading
+from counterpoint.export.subject import subject_of
+from counterpoint.export.timm_folder import TimmFolder
+from counterpoint.export.torch_files import TorchProgram
+from export.subjects import run_with
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A route that spoils what another one wrote."""
+
+    of: object
+    spoil: object
+
+    def __getattr__(self, name):
+        return getattr(self.of, name)
+
+    def write(self, subject, folder):
+        found = self.of.write(subject, folder)
+        return self.spoil(subject, folder, found) or found
+
+
+def wrong_mean(subject, folder, found):
+    config = json.loads((folder / "config.json").read_text())
+    config["pretrained_cfg"]["mean"] = [0.5, 0.5, 0.5]
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def wrong_key(subject, folder, found):
+    state = load_file(folder / WEIGHTS)
+    state["backbone.conv1.weight"] = state.pop("conv1.weight")
+    save_file(state, folder / WEIGHTS)
+
+
+def burnt_in(subject, folder, found):
+    example = torch.zeros(2, 3, 32, 32)
+    program = torch.export.export(subject.network, (example,))
+    torch.export.save(program, folder / "model.pt2")
+
+
+def ours(subject, folder, found):
+    return Loading("import counterpoint\n" + found.lines)
+
+
+@pytest.fixture(scope="module")
+def subject():
+    return subject_of(run_with("timm/resnet10t", size=32))
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "said"),
+    [
+        (Planted(TimmFolder(), wrong_mean), "timm gives other vectors than the run"),
+        (Planted(TimmFolder(), wrong_key), "the lines that load timm fail.*conv1"),
+        (Planted(TorchProgram(), burnt_in), "the lines that load pt2 fail"),
+        (Planted(TorchProgram(), ours), "counterpoint was imported, which this route does not"),
+    ],
+)
+def test_a_planted_fault_is_found_and_nothing_is_kept(subject, spoiled, said, tmp_path):
+    with pytest.raises(ProofFailure, match=said):
+        write_export(subject, tmp_path / "made", routes=(spoiled,))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_batch_that_is_burnt_into_onnx_is_found(subject, tmp_path):
+    import onnx
+
+    found = OnnxFile().write(subject, tmp_path)
+    model = onnx.load(tmp_path / "model.onnx")
+    (given,) = model.graph.input
+    assert given.type.tensor_type.shape.dim[0].dim_param
+    given.type.tensor_type.shape.dim[0].ClearField("dim_param")
+    given.type.tensor_type.shape.dim[0].dim_value = 2
+    onnx.save(model, tmp_path / "model.onnx")
+    images = generated_images(3, canvas(subject.representation))
+    wanted = subject.representation(as_pictures(images), workers=0)
+    with pytest.raises(ProofFailure, match="the lines that load onnx fail"):
+        prove(tmp_path, (OnnxFile(),), {"onnx": found}, images, wanted)
+
+
+def test_the_batches_differ_and_are_all_images():
+    assert sum(BATCHES) == COUNT
+    assert len({*BATCHES}) == len(BATCHES)
+    assert 1 in BATCHES
+
+
+def test_generated_images_are_the_same_everywhere():
+    images = generated_images(3, (20, 24))
+    assert images.shape == (COUNT, 3, 20, 24)
+    assert torch.equal(images, generated_images(3, (20, 24)))
+    assert len({image.numpy().tobytes() for image in images}) == COUNT
+
+
+def test_a_folder_that_is_there_is_not_touched(subject, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ValueError, match="is there already"):
+        write_export(subject, Path(tmp_path))
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
