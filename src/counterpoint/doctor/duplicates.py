@@ -41,7 +41,7 @@ def near(hashes: np.ndarray) -> list[list[int]]:
     distinct, back = np.unique(hashes, return_inverse=True)
     what = f"comparing {len(distinct):,} images"
     pairs = [_pairs(distinct, band) for band in tracked(range(BANDS), what)]
-    groups = _connected(len(distinct), np.concatenate(pairs))[back]
+    groups = connected(len(distinct), np.concatenate(pairs))[back]
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     return [part.tolist() for part in np.split(order, starts[1:]) if len(part) > 1]
@@ -63,7 +63,7 @@ def _pairs(hashes: np.ndarray, band: int) -> np.ndarray:
     raise AssertionError("count does not end")
 
 
-def _connected(size: int, pairs: np.ndarray) -> np.ndarray:
+def connected(size: int, pairs: np.ndarray) -> np.ndarray:
     """Number the connected groups: each takes the smallest number in it."""
     numbers = np.arange(size)
     while len(pairs):
