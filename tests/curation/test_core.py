@@ -8,7 +8,7 @@ from counterpoint.curation.balanced import balanced_sample, even_shares
 from counterpoint.curation.cells import sphere_cells
 from counterpoint.curation.groups import grouped, preference
 from counterpoint.curation.locality import distance, local_scales, scaled_distances
-from counterpoint.curation.neighbourhoods import rooms, unit
+from counterpoint.curation.neighbourhoods import directions, rooms
 from counterpoint.curation.oddness import closeness, odd_cut
 from counterpoint.curation.selection import farthest_first, selected, typical
 from counterpoint.curation.suspects import TAU, label_verdicts
@@ -80,7 +80,9 @@ def test_every_pair_within_1_is_in_one_of_the_two_lists():
     vectors = crowd(200, 5, seed=3)
     near = rooms(vectors).nearest(vectors, torch.arange(200))
     scales = local_scales(near.cosine)
-    all_pairs = distance(unit(vectors) @ unit(vectors).T) / (scales[:, None] * scales).sqrt()
+    all_pairs = (
+        distance(directions(vectors) @ directions(vectors).T) / (scales[:, None] * scales).sqrt()
+    )
     all_pairs.fill_diagonal_(9)
     listed = torch.zeros(200, 200, dtype=torch.bool).scatter_(1, near.index, True)
     assert bool(((listed | listed.T) | (all_pairs > 1 - 1e-5)).all())

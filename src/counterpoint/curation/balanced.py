@@ -10,7 +10,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from counterpoint.curation.cells import CHUNK, LEARN, drawn_rows, sphere_cells
-from counterpoint.curation.neighbourhoods import Rows, unit
+from counterpoint.curation.neighbourhoods import Rows, directions
 from counterpoint.progress import tracked
 
 LEAF = 4  # clusters of the lowest level for each image that is chosen
@@ -23,12 +23,14 @@ def balanced_sample(vectors: Rows, count: int, *, seed: int = 0) -> Int64[Tensor
     Costs $4 \sqrt K d$ multiplications a vector for K clusters, and reads the vectors once.
     """
     leaves = max(1, min(LEAF * count, len(vectors) // FEWEST))
-    learn = unit(drawn_rows(vectors, LEARN * leaves, seed))
+    learn = directions(drawn_rows(vectors, LEARN * leaves, seed))
     cells = sphere_cells(learn, count=leaves, seed=seed)
     above = sphere_cells(cells.centres, count=max(1, round(len(cells) ** 0.5)), seed=seed)
     parents = above.nearest(cells.centres)
     parts = tracked(vectors.split(8 * CHUNK), f"sorting {len(vectors):,} images into clusters")
-    found = [_placed(unit(part), cells.nearest(unit(part)), cells.centres) for part in parts]
+    found = [
+        _placed(directions(part), cells.nearest(directions(part)), cells.centres) for part in parts
+    ]
     place, near = (torch.cat(column) for column in zip(*found, strict=True))
     held = place.bincount(minlength=len(cells))
     shares = torch.zeros_like(held)

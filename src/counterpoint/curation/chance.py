@@ -66,7 +66,8 @@ class ChanceLaw:
         ratio = (self.anchor / radius).log().clamp(min=0)
         base = self.rate + self.spread
         nearest = (base / (base + self.steep * ratio)) ** (self.shape + self.terms)
-        return (nearest + (self.rest <= radius).sum(dim=1)) / 2
+        pairs: Tensor = (nearest + (self.rest <= radius).sum(dim=1)) / 2
+        return pairs
 
 
 def chance_law(near: Float64[Tensor, "image near"], *, aside: float) -> ChanceLaw:

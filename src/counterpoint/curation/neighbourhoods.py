@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Float16, Float32, Int64
+from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 
 from counterpoint.curation.cells import CELL, CHUNK, LEARN, Cells, drawn_rows, sphere_cells
@@ -14,7 +14,8 @@ NEAREST = 16  # others that are kept of each vector; our choice
 BESIDE = 4  # cells besides its own that a vector is compared with; docs/use.md has what it misses
 TILE = 2_048  # queries at a time
 
-Rows = Float16[Tensor, "vector feature"] | Float32[Tensor, "vector feature"]
+Rows = Float[Tensor, "vector feature"]
+"""Vectors as the encoder gave them, in half precision or not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +58,7 @@ class Rooms:
         products = 0
         for cell, rows in tracked(work, f"comparing {len(queries):,} images"):
             known = torch.cat([self.members[number] for number in self.looked[cell].tolist()])
-            near = unit(queries[rows]) @ unit(self.vectors[known]).T
+            near = directions(queries[rows]) @ directions(self.vectors[known]).T
             near[known[None] == own[rows, None]] = -torch.inf
             best = near.topk(min(count, len(known)), dim=1)
             index[rows, : best.values.shape[1]] = known[best.indices]
@@ -69,7 +70,9 @@ class Rooms:
         """Return the cell of each query."""
         if self.cells is None:
             return torch.zeros(len(queries), dtype=torch.int64)
-        return torch.cat([self.cells.nearest(unit(part)) for part in queries.split(8 * CHUNK)])
+        return torch.cat(
+            [self.cells.nearest(directions(part)) for part in queries.split(8 * CHUNK)]
+        )
 
 
 def rooms(
@@ -90,19 +93,19 @@ def rooms(
     if count <= exact:
         return Rooms(vectors, [torch.arange(count)], torch.zeros(1, 1, dtype=torch.int64), None)
     many = -(-count // cell)
-    learn = unit(drawn_rows(vectors, LEARN * many, seed))
+    learn = directions(drawn_rows(vectors, LEARN * many, seed))
     cells = sphere_cells(learn, count=many, seed=seed)
     parts = tracked(vectors.split(8 * CHUNK), f"sorting {count:,} images into {many:,} cells")
-    groups = torch.cat([cells.nearest(unit(part)) for part in parts])
+    groups = torch.cat([cells.nearest(directions(part)) for part in parts])
     sizes = groups.bincount(minlength=len(cells)).tolist()
     members = list(groups.argsort(stable=True).split(sizes))
     return Rooms(vectors, members, cells.beside(beside), cells)
 
 
-def unit(vectors: Float[Tensor, "*all feature"]) -> Float32[Tensor, "*all feature"]:
+def directions(vectors: Float[Tensor, "*all feature"]) -> Float32[Tensor, "*all feature"]:
     """Give vectors length 1; zeros stay zeros.
 
-    >>> unit(torch.tensor([[0.0, 2.0], [0.0, 0.0]])).tolist()
+    >>> directions(torch.tensor([[0.0, 2.0], [0.0, 0.0]])).tolist()
     [[0.0, 1.0], [0.0, 0.0]]
     """
     return torch.nn.functional.normalize(vectors.float(), dim=-1)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from counterpoint.curation.balanced import balanced_sample
 from counterpoint.curation.cells import CHUNK, Unit
-from counterpoint.curation.neighbourhoods import Rows, unit
+from counterpoint.curation.neighbourhoods import Rows, directions
 from counterpoint.progress import tracked
 
 GREEDY = 1_000_000  # images up to which centres are chosen one by one
@@ -21,8 +21,8 @@ def selected(
         return torch.arange(len(vectors))
     if len(vectors) > greedy:
         return balanced_sample(vectors, count, seed=seed)
-    directions = unit(vectors)
-    return typical(directions, farthest_first(directions, count)).sort().values
+    pointing = directions(vectors)
+    return typical(pointing, farthest_first(pointing, count)).sort().values
 
 
 def farthest_first(vectors: Unit, count: int) -> Int64[Tensor, " chosen"]:
