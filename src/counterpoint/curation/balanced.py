@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from counterpoint.curation.cells import CHUNK, LEARN, drawn_rows, sphere_cells
+from counterpoint.curation.cells import CHUNK, LEARN, Cells, Unit, drawn_rows, sphere_cells
 from counterpoint.curation.neighbourhoods import Rows, directions
 from counterpoint.progress import tracked
 
@@ -28,9 +28,7 @@ def balanced_sample(vectors: Rows, count: int, *, seed: int = 0) -> Int64[Tensor
     above = sphere_cells(cells.centres, count=max(1, round(len(cells) ** 0.5)), seed=seed)
     parents = above.nearest(cells.centres)
     parts = tracked(vectors.split(8 * CHUNK), f"sorting {len(vectors):,} images into clusters")
-    found = [
-        _placed(directions(part), cells.nearest(directions(part)), cells.centres) for part in parts
-    ]
+    found = [_placed(directions(part), cells) for part in parts]
     place, near = (torch.cat(column) for column in zip(*found, strict=True))
     held = place.bincount(minlength=len(cells))
     shares = torch.zeros_like(held)
@@ -64,5 +62,7 @@ def even_shares(room: Int64[Tensor, " cluster"], total: int) -> Int64[Tensor, " 
     return shares
 
 
-def _placed(vectors: Tensor, place: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:
-    return place, (vectors * centres[place]).sum(dim=1)
+def _placed(vectors: Unit, cells: Cells) -> tuple[Tensor, Tensor]:
+    """Return the cell of each vector, and the cosine to its centre."""
+    place = cells.nearest(vectors)
+    return place, (vectors * cells.centres[place]).sum(dim=1)

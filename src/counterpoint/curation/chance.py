@@ -108,10 +108,11 @@ def _gamma(spread: Numbers, terms: Numbers) -> tuple[float, float]:
     def loss(logs: Tensor) -> Tensor:
         a, b = logs.exp()
         chosen = torch.lgamma(a + terms) - torch.lgamma(a) + a * b.log()
-        return ((a + terms) * (b + spread).log() - chosen).mean()
+        mean: Tensor = ((a + terms) * (b + spread).log() - chosen).mean()
+        return mean
 
-    mean = float(terms.sum() / spread.sum())
-    shape, rate = _least(loss, torch.tensor([5.0, 5.0 / mean], dtype=torch.float64).log())
+    typical = float(terms.sum() / spread.sum())
+    shape, rate = _least(loss, torch.tensor([5.0, 5.0 / typical], dtype=torch.float64).log())
     return shape, rate
 
 
