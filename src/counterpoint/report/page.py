@@ -1,6 +1,6 @@
 """One page: a head that forbids the network, the top, and the sections below each other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -25,9 +25,14 @@ def _sections(*, several: bool) -> list[Callable[[Material], Section | None]]:
 
 def page(material: Material) -> str:
     """Return the whole page of one or more runs."""
-    style, script = (HERE / "style.css").read_text(), (HERE / "page.js").read_text()
     found = [make(material) for make in _sections(several=material.several)]
     sections = [section for section in found if section is not None]
+    return page_frame(f"{page_title(material)} · counterpoint", _top(material), sections)
+
+
+def page_frame(title: str, top: Html, sections: Sequence[Section]) -> str:
+    """Return a whole page: a head that forbids the network, the top, and sections."""
+    style, script = (HERE / "style.css").read_text(), (HERE / "page.js").read_text()
     head = el(
         "head",
         {},
@@ -35,14 +40,14 @@ def page(material: Material) -> str:
         el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         el("meta", {"http-equiv": "Content-Security-Policy", "content": _policy(script)}),
         el("meta", {"name": "color-scheme", "content": "light dark"}),
-        el("title", {}, f"{page_title(material)} · counterpoint"),
+        el("title", {}, title),
         Html(f"<style>{variables()}{style}</style>"),
     )
     body = el(
         "body",
         {},
         el("a", {"class": "skip", "href": "#main"}, "Skip to the report"),
-        _top(material),
+        top,
         _contents(sections),
         el("main", {"id": "main"}, *(_section(section) for section in sections)),
         el("footer", {}, "Made by counterpoint. This file needs no network and sends nothing."),
@@ -97,7 +102,7 @@ def _about(material: Material) -> Html:
     return el("ul", {"class": "about runs"}, *items)
 
 
-def _contents(sections: list[Section]) -> Html:
+def _contents(sections: Sequence[Section]) -> Html:
     links = [el("li", {}, el("a", {"href": f"#{s.key}"}, s.title)) for s in sections]
     return el("nav", {"aria-label": "Sections"}, el("ul", {}, *links))
 

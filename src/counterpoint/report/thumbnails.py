@@ -10,6 +10,7 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from counterpoint.data import Source
+from counterpoint.data.source import StoredPicture
 
 SIDE = 96  # pixels; a neighbour on a phone, and sharp enough at 2,000 of them in memory
 QUALITY = 80  # of WebP; our choice: at this size nobody sees the difference
@@ -30,12 +31,15 @@ class Sheet:
 
 def thumbnails(source: Source) -> list[Image.Image]:
     """Decode every image of a source as a small picture; small images stay as they are."""
-    found = []
-    for number in range(len(source)):
-        stored = source.stored(number).picture()
-        scale = min(1.0, SIDE / min(stored.height, stored.width))
-        found.append(_small(_picture(stored.decode(scale))))
-    return found
+    return [thumbnail(source.stored(number).picture()) for number in range(len(source))]
+
+
+def thumbnail(stored: StoredPicture, *, side: int = SIDE) -> Image.Image:
+    """Decode one picture as a small one."""
+    scale = min(1.0, side / min(stored.height, stored.width))
+    picture = _picture(stored.decode(scale))
+    picture.thumbnail((side, side), Image.Resampling.LANCZOS)
+    return picture
 
 
 def data_uri(picture: Image.Image, *, quality: int = QUALITY) -> str:
@@ -61,8 +65,3 @@ def _picture(image: UInt8[Tensor, "channel height width"]) -> Image.Image:
     """Show three channels as colour; of one or two, the first as grey."""
     shown = image[:3] if len(image) >= 3 else image[:1].expand(3, -1, -1)
     return Image.fromarray(np.ascontiguousarray(shown.permute(1, 2, 0).numpy()))
-
-
-def _small(picture: Image.Image) -> Image.Image:
-    picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    return picture

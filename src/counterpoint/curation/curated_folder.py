@@ -1,0 +1,105 @@
+"""The folder that `counterpoint curate` writes: lists, a page, and links to what is kept."""
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+
+from counterpoint.curation.curator import Curation
+from counterpoint.curation.decisions import LEAVE_OUT, Decision, counts
+from counterpoint.curation.picture_groups import curation_page
+from counterpoint.progress import tracked
+from counterpoint.run import versions
+
+RECORD, TABLE, PARQUET = "curate.json", "decisions.csv", "decisions.parquet"
+PAGE, IMAGES = "gallery.html", "images"
+COLUMNS: dict[str, Any] = {
+    **dict.fromkeys(("sample", "group", "duplicate_of"), arrow.int64()),
+    **dict.fromkeys(("split", "path", "decision", "reasons", "label"), arrow.string()),
+    "looks_like": arrow.string(),
+    **dict.fromkeys(("distance", "confidence", "closeness", "doubt"), arrow.float64()),
+}
+
+
+def write_curated(found: Curation, rows: Sequence[Decision], out: Path) -> int:
+    """Write all files, and return the number of links; images are neither moved nor deleted.
+
+    A folder that an earlier call wrote is written again: its links are replaced.
+    """
+    refuse_foreign(out)
+    out.mkdir(parents=True, exist_ok=True)
+    names = [field.name for field in fields(Decision)]
+    with (out / TABLE).open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, names)
+        table.writeheader()
+        table.writerows(asdict(row) for row in rows)
+    schema = arrow.schema([(name, COLUMNS[name]) for name in names])
+    columns = {name: [getattr(row, name) for row in rows] for name in names}
+    parquet.write_table(arrow.table(columns, schema=schema), out / PARQUET)
+    (out / PAGE).write_text(curation_page(found, rows), encoding="utf-8")
+    links = _link(found, rows, out / IMAGES)
+    record = {**curation_record(found, rows), "links": links, "versions": versions()}
+    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n")
+    return links
+
+
+def refuse_foreign(out: Path) -> None:
+    """Refuse a folder that holds anything but what an earlier call wrote."""
+    if out.is_dir() and any(out.iterdir()) and not (out / RECORD).is_file():
+        raise ValueError(
+            f"out: {out} is not empty and was not written by curate; needs a new or an empty folder"
+        )
+
+
+def curation_record(found: Curation, rows: Sequence[Decision]) -> dict[str, Any]:
+    """Return what was found, as plain data."""
+    positives, threshold = found.positives, found.threshold
+    return {
+        "format": 1,
+        "vectors": str(found.vectors.folder),
+        "encoder": found.vectors.record.encoder,
+        "images": found.vectors.record.count,
+        "unreadable": len(found.vectors.unreadable),
+        "decisions": counts(list(rows)),
+        "equal_files": len(found.equal),
+        "near_duplicates": {
+            "pairs": threshold.found,
+            "precision": threshold.precision,
+            "interval": [threshold.low, threshold.high],
+            "expected_false": threshold.chance,
+            "radius": threshold.radius,
+            "look_radius": threshold.look,
+            "dimension": found.dimension,
+            "recall_of_copies": None if positives is None else positives.recall(threshold.radius),
+            "copies_in_cells": None if positives is None else float(positives.looked.mean()),
+        },
+        "leaks": len(found.leaks),
+        "outliers": int(found.outliers.sum()),
+        "outlier_cut": found.odd,
+        "suspect_labels": None if found.verdicts is None else len(found.suspects),
+        "selected": None if found.chosen is None else int(found.chosen.sum()),
+        "cost": found.cost,
+    }
+
+
+def _link(found: Curation, rows: Sequence[Decision], folder: Path) -> int:
+    """Link to the files that are not left out, under the same names; count the links."""
+    for old in folder.rglob("*") if folder.is_dir() else ():
+        if old.is_symlink():
+            old.unlink()
+    stay = [row for row in rows if row.decision != LEAVE_OUT and row.path is not None]
+    count = 0
+    for row in tracked(stay, "linking images"):
+        source = Path(found.vectors.full_path(row.sample) or "")
+        place = folder / (row.path or "")
+        if not source.is_file() or not place.resolve().is_relative_to(folder.resolve()):
+            continue  # rows of a Parquet file, or files that are not there any more
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(source.resolve())
+        count += 1
+    return count
