@@ -35,15 +35,18 @@ def test_nearest_others_are_those_of_loops():
 
 
 @pytest.mark.parametrize("many", [4_000, 20_000])
-def test_in_cells_nearly_all_nearest_are_found_and_few_products_made(many):
+def test_in_cells_copies_are_found_with_few_products(many):
     vectors = clustered(many // 50, 50)
-    exact = rooms(vectors).nearest(vectors[:500], torch.arange(500), count=4)
-    cut = rooms(vectors, exact=100, cell=100, beside=4)
-    near = cut.nearest(vectors[:500], torch.arange(500), count=4)
-    first = (near.index[:, 0] == exact.index[:, 0]).double().mean()
-    assert first > 0.97
+    copies = vectors[:500] + 0.02 * crowd(500, 16, seed=8)
+    both = torch.cat([vectors, copies])
+    rows = torch.arange(many, many + 500)
+    cut = rooms(both, exact=100, cell=100, beside=4)
+    near = cut.nearest(copies, rows, count=4)
+    assert float((near.index[:, 0] == torch.arange(500)).double().mean()) > 0.98
+    exact = rooms(both).nearest(copies, rows, count=4)
+    assert float((near.index[:, 1] == exact.index[:, 1]).double().mean()) > 0.9
     assert near.products < 0.4 * exact.products * (4_000 / many)
-    assert torch.cat(cut.members).sort().values.equal(torch.arange(many))
+    assert torch.cat(cut.members).sort().values.equal(torch.arange(many + 500))
 
 
 def test_two_levels_of_cells_put_a_vector_with_its_like():
@@ -51,8 +54,9 @@ def test_two_levels_of_cells_put_a_vector_with_its_like():
     cells = sphere_cells(vectors, count=1_100)
     assert cells.parents is not None
     place = cells.nearest(vectors).view(1_500, 4)
-    together = (place == place[:, :1]).all(dim=1).double().mean()
-    assert together > 0.9
+    looked = cells.beside(4)[place[:, 0]]
+    together = (looked[:, :, None] == place[:, None, :]).any(dim=1).double().mean()
+    assert together > 0.97
     own = (vectors * cells.centres[cells.nearest(vectors)]).sum(dim=1)
     assert float(own.mean()) > 0.95
 
@@ -180,6 +184,7 @@ def test_a_balanced_sample_has_rare_things_too():
     vectors = torch.cat([common, rare])
     chosen = selected(vectors, 100, greedy=1_000)
     assert len(chosen) == len(chosen.unique()) == 100
-    groups = ((chosen[chosen >= 3_800] - 3_800) // 20).unique()
-    assert len(groups) >= 9  # 5 rare ones are expected of 100 drawn at random
+    rare_ones = chosen[chosen >= 3_800]
+    assert len(rare_ones) >= 15  # 5 are expected of 100 drawn at random
+    assert len(((rare_ones - 3_800) // 20).unique()) >= 6
     assert balanced_sample(vectors, 100, seed=0).equal(chosen)

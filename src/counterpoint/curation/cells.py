@@ -82,7 +82,7 @@ def sphere_cells(vectors: Unit, *, count: int, seed: int = 0) -> Cells:
 def _lloyd(points: Unit, count: int, seed: int) -> Float[Tensor, "cell feature"]:
     """Move centres to the mean directions of their points; an empty one goes to a drawn point."""
     generator = torch.Generator().manual_seed(seed)
-    centres = points[torch.randperm(len(points), generator=generator)[:count]].clone()
+    centres = _spread(points, count, generator)
     before = None
     for _ in range(ROUNDS):
         groups = _nearest(points, centres)
@@ -95,6 +95,21 @@ def _lloyd(points: Unit, count: int, seed: int) -> Float[Tensor, "cell feature"]
         centres = F.normalize(sums, dim=1)
         centres[empty] = points[drawn]
     return centres
+
+
+def _spread(points: Unit, count: int, generator: torch.Generator) -> Float[Tensor, "cell feature"]:
+    """Draw the first centres far apart, by their squared distances (k-means++, 2007).
+
+    Drawn evenly, centres would all lie where there is most, and rare things would have none.
+    """
+    draws = torch.rand(count, generator=generator, dtype=torch.float64)
+    chosen = [int(draws[0] * len(points))]
+    near = points @ points[chosen[0]]
+    for draw in draws[1:]:
+        apart = (2 - 2 * near).clamp(min=1e-7).double().cumsum(0)
+        chosen.append(min(int(torch.searchsorted(apart, draw * apart[-1])), len(points) - 1))
+        near = torch.maximum(near, points @ points[chosen[-1]])
+    return points[chosen].clone()
 
 
 def _nearest(vectors: Unit, centres: Float[Tensor, "cell feature"]) -> Int64[Tensor, " vector"]:

@@ -12,25 +12,25 @@ class Decision:
     """What to do with one image."""
 
     sample: int
-    split: str | None
     path: str | None
     decision: str
     reasons: str
     """Why, in words; several are separated by semicolons."""
-    group: int | None
+    split: str | None = None
+    group: int | None = None
     """The first sample of its group of duplicates."""
-    duplicate_of: int | None
+    duplicate_of: int | None = None
     """The sample that is kept instead."""
-    distance: float | None
+    distance: float | None = None
     """To the nearest duplicate or what may be one, in units of the neighbourhood."""
-    confidence: float | None
+    confidence: float | None = None
     """The share of all pairs that near which are expected to be duplicates."""
-    closeness: float | None
+    closeness: float | None = None
     """The mean cosine to the nearest others: low for an outlier."""
-    label: str | None
-    looks_like: str | None
+    label: str | None = None
+    looks_like: str | None = None
     """The label that the neighbours give it, where they contradict its own."""
-    doubt: float | None
+    doubt: float | None = None
 
 
 def decisions(found: Curation) -> list[Decision]:
@@ -50,19 +50,24 @@ def decisions(found: Curation) -> list[Decision]:
         reasons, decision = _reasons(found, row, names, near, odd=odd[row], suspect=row in suspects)
         rows.append(
             Decision(
-                *(sample, vectors.splits[row], vectors.paths[row], decision, "; ".join(reasons)),
-                samples[int(group[row])] if group[row] >= 0 else None,
-                samples[kept[row]] if kept[row] >= 0 else None,
-                *((None, None) if near is None else (round(near[1], 4), round(near[2], 4))),
-                round(float(found.closeness[row]), 4),
-                _label(found, row),
-                _looks_like(found, row) if row in suspects else None,
-                round(_doubt(found, row), 4) if row in suspects else None,
+                sample=sample,
+                split=vectors.splits[row],
+                path=vectors.paths[row],
+                decision=decision,
+                reasons="; ".join(reasons),
+                group=samples[int(group[row])] if group[row] >= 0 else None,
+                duplicate_of=samples[kept[row]] if kept[row] >= 0 else None,
+                distance=None if near is None else round(near[1], 4),
+                confidence=None if near is None else round(near[2], 4),
+                closeness=round(float(found.closeness[row]), 4),
+                label=_label(found, row),
+                looks_like=_looks_like(found, row) if row in suspects else None,
+                doubt=round(_doubt(found, row), 4) if row in suspects else None,
             )
         )
     for bad in vectors.unreadable:
         why = f"cannot be read: {bad.error}"
-        rows.append(Decision(bad.sample, None, bad.path, LEAVE_OUT, why, *(None,) * 8))
+        rows.append(Decision(bad.sample, bad.path, LEAVE_OUT, why))
     return sorted(rows, key=lambda one: one.sample)
 
 

@@ -117,9 +117,7 @@ class _Pictures:
         order = odd[self.found.closeness[odd].argsort()].tolist()
         rows = [self.rows[self.samples[row]] for row in order]
         words = "Far from all others: broken, rare, or of another kind. The farthest come first. "
-        return self._list(
-            "outliers", "Outliers", words, [self.rows[self.samples[r]] for r in order]
-        )
+        return self._list("outliers", "Outliers", words, rows)
 
     def _list(self, key: str, title: str, words: str, rows: Sequence[Decision]) -> Section | None:
         if not rows:
