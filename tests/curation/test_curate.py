@@ -1,0 +1,156 @@
+"""counterpoint curate from images on disk to decisions, a page and links."""
+
+import csv
+import json
+import shutil
+import sys
+
+import pyarrow.parquet as parquet
+import pytest
+import torch
+from PIL import Image
+
+from counterpoint.cli import main
+from counterpoint.curation.curated_folder import write_curated
+from counterpoint.curation.curator import curate
+from counterpoint.curation.decisions import decisions
+from counterpoint.encoder_choice import open_encoder
+from counterpoint.vectors import Vectors, embed_data
+
+KINDS = 4  # classes
+EACH = 30
+
+
+def photo(kind, number):
+    """Waves of a class's colour and direction, each with its own phase and a spot."""
+    generator = torch.Generator().manual_seed(1_000 * kind + number)
+    phase, x0, y0 = torch.rand(3, generator=generator).tolist()
+    y, x = torch.meshgrid(torch.arange(48.0), torch.arange(48.0), indexing="ij")
+    along = (x, y, x + y, x - y)[kind]
+    wave = torch.sin(along / 4 + 6.3 * phase)
+    pixels = torch.stack([wave, -wave, torch.full_like(wave, kind / 2 - 1)]) * 90 + 128
+    spot = (x - 48 * x0) ** 2 + (y - 48 * y0) ** 2 < 60 + 200 * phase
+    pixels[:, spot] = 255 * torch.rand(3, 1, generator=generator)
+    return Image.fromarray(pixels.clamp(0, 255).byte().permute(1, 2, 0).numpy())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A set in splits, with an equal file, a copy across splits, a wrong label and a broken file."""
+    root = tmp_path_factory.mktemp("photos")
+    for split, first in (("train", 0), ("test", EACH)):
+        for kind in range(KINDS):
+            place = root / split / f"kind{kind}"
+            place.mkdir(parents=True)
+            for number in range(first, first + (EACH if split == "train" else 6)):
+                photo(kind, number).save(place / f"{number:03}.png")
+    shutil.copy(root / "train/kind0/003.png", root / "train/kind0/900.png")
+    photo(1, 33).resize((44, 44)).save(root / "train/kind1/901.png")
+    photo(2, 50).save(root / "train/kind0/902.png")
+    (root / "train/kind3/903.png").write_bytes(b"\x89PNG\r\n\x1a\n broken")
+    return root
+
+
+@pytest.fixture(scope="module")
+def vectors(folder, tmp_path_factory):
+    run = open_encoder(encoder="small", size=32)
+    place = tmp_path_factory.mktemp("made") / "vectors"
+    return embed_data(run, folder, place, copies=100, workers=0)
+
+
+@pytest.fixture(scope="module")
+def rows(vectors):
+    return {row.path: row for row in decisions(curate(vectors, precision=0.8))}
+
+
+def test_there_is_a_decision_for_every_file(rows, folder):
+    there = {str(file.relative_to(folder)) for file in folder.rglob("*.png")}
+    assert set(rows) == there
+    assert {row.decision for row in rows.values()} <= {"keep", "look", "leave out"}
+
+
+def test_equal_files_are_duplicates_and_one_stays(rows):
+    both = [rows["train/kind0/003.png"], rows["train/kind0/900.png"]]
+    gone = [row for row in both if row.decision == "leave out"]
+    assert len(gone) == 1
+    assert "same file as train/kind0/" in gone[0].reasons
+    assert (gone[0].distance, gone[0].confidence) == (0.0, 1.0)
+
+
+def test_what_cannot_be_read_is_left_out_with_the_reason(rows):
+    broken = rows["train/kind3/903.png"]
+    assert broken.decision == "leave out"
+    assert broken.reasons.startswith("cannot be read: ")
+
+
+def test_of_a_leak_the_held_out_image_stays(vectors):
+    found = curate(vectors, precision=0.8)
+    paths = vectors.paths
+    leaks = {tuple(sorted((paths[a], paths[b]))) for a, b in found.leaks.tolist()}
+    assert ("test/kind1/033.png", "train/kind1/901.png") in leaks
+    row = {row.path: row for row in decisions(found)}["train/kind1/901.png"]
+    assert row.decision == "leave out"
+    assert row.reasons == "near-duplicate of test/kind1/033.png, which is in test"
+
+
+def test_a_wrong_label_is_the_first_suspect(vectors):
+    found = curate(vectors)
+    paths = [vectors.paths[row] for row in found.suspects.tolist()]
+    assert "train/kind0/902.png" in paths[:3]
+
+
+def test_files_say_what_was_decided_and_links_lead_to_what_stays(vectors, folder, tmp_path):
+    found = curate(vectors, precision=0.8, select=50)
+    made = decisions(found)
+    out = tmp_path / "curated"
+    links = write_curated(found, made, out)
+    stay = {row.path for row in made if row.decision != "leave out"}
+    assert links == len(stay) == 50
+    linked = {str(file.relative_to(out / "images")) for file in (out / "images").rglob("*.png")}
+    assert linked == stay
+    for path in stay:
+        assert (out / "images" / path).is_symlink()
+        assert (out / "images" / path).read_bytes() == (folder / path).read_bytes()
+    with (out / "decisions.csv").open() as file:
+        listed = list(csv.DictReader(file))
+    table = parquet.read_table(out / "decisions.parquet").to_pylist()
+    assert [row["path"] for row in listed] == [row.path for row in made]
+    assert [row["decision"] for row in table] == [row["decision"] for row in listed]
+    record = json.loads((out / "curate.json").read_text())
+    assert record["selected"] == 50
+    assert sum(record["decisions"].values()) == len(made)
+    low, high = record["near_duplicates"]["interval"]
+    assert low <= record["near_duplicates"]["precision"] <= high
+    page = (out / "gallery.html").read_text()
+    assert "train/kind1/901.png" in page
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+    # Written again with another choice: no link of the first stays.
+    again = write_curated(found, [row for row in made if row.path in sorted(stay)[:7]], out)
+    assert again == 7 == len([*(out / "images").rglob("*.png")])
+
+
+def test_a_folder_with_other_things_is_refused(vectors, tmp_path):
+    (tmp_path / "mine.txt").write_text("precious")
+    found = curate(vectors)
+    with pytest.raises(ValueError, match="is not empty and was not written by curate"):
+        write_curated(found, decisions(found), tmp_path)
+
+
+def test_the_command_prints_and_ends_with_the_next(vectors, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["counterpoint", "curate", str(vectors.folder)])
+    main()
+    said = capsys.readouterr().out
+    assert "near-duplicate pairs" in said
+    assert f"counterpoint curate {vectors.folder} --out curated" in said
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--out", str(tmp_path / "c")])
+    main()
+    assert f"counterpoint pretrain {tmp_path / 'c'}/images" in capsys.readouterr().out
+
+
+def test_mistakes_are_said_in_a_line(vectors, tmp_path):
+    with pytest.raises(ValueError, match="precision is 2"):
+        curate(vectors, precision=2)
+    with pytest.raises(ValueError, match="select is 0"):
+        curate(vectors, select=0)
+    with pytest.raises(FileNotFoundError, match=r"has no vectors\.json"):
+        Vectors.open(tmp_path)
