@@ -36,7 +36,7 @@ def photo(kind, number):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A set in splits, with an equal file, a copy across splits, a wrong label and a broken file."""
+    """Splits with an equal file, a copy across splits, a wrong label and a broken file."""
     root = tmp_path_factory.mktemp("photos")
     for split, first in (("train", 0), ("test", EACH)):
         for kind in range(KINDS):

@@ -44,6 +44,8 @@ def _top(found: Curation, rows: Sequence[Decision]) -> PageTop:
     ]
     if found.verdicts is not None:
         tiles.append((f"{len(found.suspects):,}", "suspect labels", ""))
+    if found.chosen is not None:
+        tiles.append((f"{int(found.chosen.sum()):,}", "selected", "to cover the rest"))
     about = f"{found.vectors.folder} · {found.vectors.record.encoder['name']}"
     return PageTop("curate", found.vectors.folder.name, lead, about, tiles)
 
@@ -141,16 +143,18 @@ class _Pictures:
             yield el("p", {}, f"and {len(order) - MEMBERS:,} more")
 
     def _figure(self, row: Decision) -> Html:
-        kind = "gone" if row.decision == LEAVE_OUT else "kept"
+        gone = row.duplicate_of is not None
+        word = LEAVE_OUT if gone else "not selected" if row.decision == LEAVE_OUT else row.decision
         name = _path(row)
         folder, _, file = name.rpartition("/")
         words: list[Html | str] = [
-            el("b", {}, row.decision),
+            el("b", {}, word),
             el("span", {"class": "file", "title": name}, file),
             el("span", {"class": "file"}, " · ".join(filter(None, [folder, row.split]))),
         ]
         if row.looks_like is not None:
             words.append(el("span", {}, f"labelled {row.label}, looks like {row.looks_like}"))
+        kind = "gone" if gone else "kept"
         return picture_figure(self._uri(row.sample), kind=kind, alt=name, words=words)
 
     def _uri(self, sample: int) -> str | None:
