@@ -102,10 +102,40 @@ def step_cost(method: Method, data: Path, file: Path) -> float:
     return (cost[1] - cost[0]) / (TRIAL[1] - TRIAL[0])
 
 
+def table(record: dict[str, Any]) -> str:
+    """Write the results as a table: the mean over seeds, and each seed's figure behind it."""
+    kinds = ("knn", "linear", "loo")
+    lines = [
+        "| encoder | steps | kNN, test | linear, test | kNN, each image left out |",
+        "|---|---|---|---|---|",
+        "| the weights, 96 px | 0 | "
+        + " | ".join(f"{record['before'][k]:.3f}" for k in kinds)
+        + " |",
+    ]
+    for name, steps in record.get("steps", {}).items():
+        runs = [run for run in record["runs"] if run["method"] == name]
+        if not runs:
+            continue
+        cells = [
+            f"{sum(run[k] for run in runs) / len(runs):.3f} "
+            f"({', '.join(f'{run[k]:.3f}' for run in runs)})"
+            for k in kinds
+        ]
+        lines.append(f"| continued by {name}, 96 px | {steps} | {' | '.join(cells)} |")
+    for side, found in record.get("as they are", {}).items():
+        cells = [f"{found[k]:.3f}" for k in kinds]
+        lines.append(f"| the weights as timm sees them, {side} px | 0 | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("docs/results/use-weights.json"))
+    parser.add_argument("--table", action="store_true", help="print what is there already")
     given = parser.parse_args(arguments)
+    if given.table:
+        sys.stdout.write(table(json.loads(given.out.read_text())) + "\n")
+        return
     torch.set_num_threads(2)
     place = Path(os.environ["COUNTERPOINT_DATA"])
     data, file = place / "caltech20", place / "weights" / f"{NAME}.safetensors"
@@ -146,4 +176,4 @@ def main(arguments: list[str]) -> None:
             bare = open_encoder(encoder=f"timm/{NAME}", weights=file, size=side)
             frozen[str(side)] = measured(bare, splits)
             keep()
-    sys.stdout.write(json.dumps(record) + "\n")
+    sys.stdout.write(f"{table(record)}\n{json.dumps(record)}\n")

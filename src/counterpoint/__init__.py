@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from counterpoint.data import ArraySource, Source, Splits, as_source, open_data
+    from counterpoint.encoder_choice import open_encoder
     from counterpoint.export.exported_encoder import load
     from counterpoint.framework import (
         Comparison,
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
 # for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.
 _NAMES = {
     "counterpoint.data": "ArraySource Source Splits as_source open_data",
+    "counterpoint.encoder_choice": "open_encoder",
     "counterpoint.export.exported_encoder": "load",
     "counterpoint.framework": (
         "Comparison Encoded Method Model PartError Samples Scores Terms contrast"
@@ -201,6 +203,7 @@ __all__ = [
     "moco_small",
     "nt_xent",
     "open_data",
+    "open_encoder",
     "pretrain",
     "read_method",
     "simclr",

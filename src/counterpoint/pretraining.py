@@ -24,6 +24,7 @@ from counterpoint.resolve import resolve
 from counterpoint.run import Run, save, steps_done
 from counterpoint.run_files import MODEL
 from counterpoint.run_options import MAX_BAD, PATIENCE, SAVE_SECONDS
+from counterpoint.run_start import keep_start
 from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.initial_weights import load_initial, pixels_words
 from counterpoint.training.out_folder import out_folder
@@ -103,6 +104,7 @@ def pretrain(
         console.print(f"{folder} finished at step {job.steps}: nothing to do")
         model.load_state_dict(load_file(folder / MODEL))
         return Run(folder, job.method, model, job.image, job.training)
+    begun = None
     with ExitStack() as held, Notice() as notice:
         watching = standard_callbacks(
             job.source,
@@ -119,6 +121,7 @@ def pretrain(
         _one_each(job.training, runner.world_size)
         if runner.is_global_zero:
             held.enter_context(only_run(folder))
+            begun = keep_start(folder, model, drawn=job.start is None and job.weights is None)
             console.print(_table(job, model, ranks=runner.world_size))
         module = Pretrainer(
             model,
@@ -131,7 +134,7 @@ def pretrain(
         stopped = run_trainer(runner, module, start)
         run = Run(folder, job.method, model, job.image, job.training)
         if runner.is_global_zero:
-            save(run, job=job.record, steps=runner.global_step)
+            save(run, job=job.record, steps=runner.global_step, start=begun)
     _end(stopped, f"stopped at step {runner.global_step} of {job.steps}", folder)
     return run
 

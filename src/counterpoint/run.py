@@ -183,9 +183,12 @@ def steps_done(folder: Path) -> int | None:
     return json.loads(file.read_text()).get("steps") if file.is_file() else None
 
 
-def save(run: Run, *, job: JobRecord, steps: int) -> None:
-    """Write weights as safetensors and everything else as JSON; `steps` were done of the job."""
-    write_run(run, {"job": job.to_dict(), "steps": steps})
+def save(run: Run, *, job: JobRecord, steps: int, start: str | None = None) -> None:
+    """Write weights as safetensors and everything else as JSON; `steps` were done of the job.
+
+    `start` is the key of the weights that it started from.
+    """
+    write_run(run, {"job": job.to_dict(), "steps": steps, "start": start})
 
 
 def bare_record(run: Run, encoder: str, weights: Mapping[str, Any] | None) -> dict[str, Any]:

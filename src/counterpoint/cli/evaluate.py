@@ -1,13 +1,20 @@
 """counterpoint evaluate."""
 
 import sys
+from collections.abc import Mapping
 from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from counterpoint.catalogue import PROBES
 from counterpoint.cli.early import refuse_early, refuse_unknown
 from counterpoint.cli.encoder_option import encoder_words, given_pixels, refuse_no_encoder
 from counterpoint.cli.last_words import last_words
 from counterpoint.run_files import EVALUATION
+
+if TYPE_CHECKING:
+    from counterpoint.data import Splits
+    from counterpoint.run import Run
 
 
 def evaluate_command(
@@ -24,6 +31,7 @@ def evaluate_command(
     labels: str = "1",
     seeds: int = 1,
     seed: int = 0,
+    before: bool = True,
     robustness: int = 0,
     map: int | None = None,  # noqa: A002 (the paper's word)
     limit: int | None = None,
@@ -55,6 +63,8 @@ def evaluate_command(
         labels: Fractions of the training labels, such as 0.01,0.1,1.
         seeds: Repetitions of the probes that depend on a seed.
         seed: The first of these seeds.
+        before: Also measure what the run started from, so that the gain is known; by every probe of
+            the frozen encoder, and once only for the same images.
         robustness: Also classify N test images under every corruption and shift.
         map: Feature map to probe; -1 is the last (default: the last before a projection head).
         limit: Use only the first N images of each split (default: all).
@@ -73,24 +83,42 @@ def evaluate_command(
     from counterpoint.data import open_data
     from counterpoint.encoder_choice import open_encoder, seen_words
     from counterpoint.report.probe_table import probe_table
+    from counterpoint.run import steps_done
 
     run = open_encoder(folder, encoder=encoder, weights=weights, size=size, pixels=pixels, out=out)
     if folder is None:
         sys.stderr.write(f"counterpoint: {seen_words(run)}\n")
-    result = run.evaluate(
-        open_data(data, limit=limit),
-        probes=probes,
-        fractions=shares,
-        seeds=seeds,
-        seed=seed,
-        map=map,
-        robust=robustness,
-        device=device,
-        workers=workers,
-    )
+    splits = open_data(data, limit=limit)
+    how: dict[str, Any] = {
+        "probes": probes,
+        "fractions": shares,
+        "seeds": seeds,
+        "seed": seed,
+        "map": map,
+        "device": device,
+        "workers": workers,
+    }
+    result = run.evaluate(splits, robust=robustness, **how)
+    trained = folder is not None and steps_done(Path(folder)) != 0
+    start = _start(run, splits, how) if before and trained else None
     console = Console()
-    console.print(probe_table(result, title=folder or encoder_words(encoder, weights)))
+    console.print(
+        probe_table(result, title=folder or encoder_words(encoder, weights), before=start)
+    )
     _end(folder or out, data, encoder=encoder, weights=weights, size=size)
+
+
+def _start(
+    run: "Run", splits: "Splits", how: Mapping[str, Any]
+) -> dict[tuple[str, float], float] | None:
+    """Measure what a run started from; None, and a line that says why, where it cannot be."""
+    from counterpoint.run_start import accuracies, measure_start
+
+    try:
+        return accuracies(measure_start(run, splits, **how))
+    except ValueError as error:
+        sys.stderr.write(f"counterpoint: {error}; --before false does not ask\n")
+        return None
 
 
 def _end(folder: str | None, data: str, **bare: object) -> None:

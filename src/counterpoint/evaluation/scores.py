@@ -53,7 +53,30 @@ def interval(
 
     It says what other test images might have given, not what other training might have.
     """
-    each = right.double().mean(dim=0)
+    return _bootstrap(right.double().mean(dim=0), seed=seed, level=level)
+
+
+def difference_interval(
+    after: Bool[Tensor, "seed sample"],
+    before: Bool[Tensor, "seed_before sample"],
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+) -> tuple[float, float]:
+    """Return a bootstrap interval of the difference of two accuracies on the same test images.
+
+    An image counts in both, so that its difficulty cancels out.
+
+    >>> right = torch.tensor([[True, False, True, True]])
+    >>> difference_interval(right, right)
+    (0.0, 0.0)
+    """
+    each = after.double().mean(dim=0) - before.double().mean(dim=0)
+    return _bootstrap(each, seed=seed, level=level)
+
+
+def _bootstrap(each: Float[Tensor, " sample"], *, seed: int, level: float) -> tuple[float, float]:
+    """Return the interval of a mean over samples that are drawn again and again."""
     generator = torch.Generator().manual_seed(seed)
     means = torch.stack(
         [

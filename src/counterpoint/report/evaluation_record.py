@@ -25,6 +25,8 @@ class Probe:
     per_class: tuple[float, ...] | None
     confusion: tuple[tuple[float, ...], ...] | None
     """True classes in rows, predicted in columns, as counts."""
+    right: tuple[str, ...]
+    """For each seed which test images were predicted right, as hexadecimal digits."""
     seconds: float | None
 
     @property
@@ -106,8 +108,13 @@ def _probe(record: dict[str, object]) -> Probe:
         calibration_error=finite(record.get("calibration_error")),
         per_class=numbers(record.get("per_class")) or None,
         confusion=_square(record.get("confusion")),
+        right=tuple(filter(None, map(text_or_none, _list(record.get("right"))))),
         seconds=finite(record.get("seconds")),
     )
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _square(value: object) -> tuple[tuple[float, ...], ...] | None:

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+import torch
+
 from counterpoint.evaluation.protocol import FROZEN
+from counterpoint.evaluation.scores import difference_interval, from_bitmap
 from counterpoint.report.evaluation_record import Probe
 from counterpoint.report.findings import Findings
 from counterpoint.report.words import percent
@@ -61,6 +64,41 @@ def interval_words(probe: Probe) -> str:
     if probe.low is None or probe.high is None:
         return ""
     return f"{100 * probe.low:.1f} to {percent(probe.high)}"
+
+
+def started_words(run: Findings, probe: Probe) -> str:
+    """Compare a figure with that of the weights it started from; nothing where it is not known."""
+    before = run.before.probe(probe.name, probe.fraction) if run.before else None
+    if before is None or before.test is None or probe.test is None:
+        return ""
+    given = run.job is not None and (run.job.start or run.job.weights)
+    who = "The weights it started from reach" if given else "Random weights reach"
+    gain = 100 * (probe.test - before.test)
+    ends = _difference(probe, before)
+    if ends is None:
+        return f" {who} {percent(before.test)}."
+    between = f"{100 * ends[0]:+.1f} to {100 * ends[1]:+.1f} points"
+    if ends[0] <= 0 <= ends[1]:
+        said = f"{gain:+.1f} points are within chance ({between})"
+    else:
+        said = f"training {'gave' if gain > 0 else 'took'} {abs(gain):.1f} points ({between})"
+    return f" {who} {percent(before.test)}: {said}."
+
+
+def _difference(after: Probe, before: Probe) -> tuple[float, float] | None:
+    """Return the interval of the difference, where it is known which images were right."""
+    counts = [0 if p.confusion is None else sum(map(sum, p.confusion)) for p in (after, before)]
+    images = {int(count) // p.seeds for count, p in zip(counts, (after, before), strict=True)}
+    if len(images) != 1 or not (count := images.pop()):
+        return None
+    try:
+        one, other = (
+            torch.stack([from_bitmap(text, count=count) for text in probe.right])
+            for probe in (after, before)
+        )
+    except (ValueError, RuntimeError):  # of another version, or damaged
+        return None
+    return difference_interval(one, other)
 
 
 def guess(probe: Probe) -> float | None:

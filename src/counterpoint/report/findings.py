@@ -19,10 +19,10 @@ from counterpoint.report.evaluation_record import Evaluation, read_evaluation
 from counterpoint.report.health_record import Epoch, Point, read_health
 from counterpoint.report.method_name import method_name
 from counterpoint.report.tolerant import finite, mapping, read_object, text_or_none
-from counterpoint.run_files import ENCODER, EVALUATION, HEALTH, METHOD, METRICS, MODEL, RUN
+from counterpoint.run_files import BEFORE, ENCODER, EVALUATION, HEALTH, METHOD, METRICS, MODEL, RUN
 
 WEIGHTS = (ENCODER, MODEL)
-KNOWN = {"format", "job", "method", "data", "image", "training", "steps", "versions"}
+KNOWN = {"format", "job", "method", "data", "image", "training", "steps", "start", "versions"}
 """What run.json has; whatever else it holds is shown under environment."""
 
 
@@ -50,6 +50,8 @@ class Findings:
     loss: tuple[Point, ...]
     health: tuple[Epoch, ...]
     evaluation: Evaluation | None
+    before: Evaluation | None
+    """The same of what it started from, on the same images."""
     weights: dict[str, tuple[int, int]]
     """Of the encoder and of the model: how many numbers, how many bytes."""
 
@@ -85,8 +87,16 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
         loss=loss,
         health=health,
         evaluation=evaluation,
+        before=_before(folder / BEFORE, evaluation),
         weights=dict(filter(None, (_weights(folder / file) for file in WEIGHTS))),
     )
+
+
+def _before(file: Path, after: Evaluation | None) -> Evaluation | None:
+    """Read how good the start was, where that was measured on the same images."""
+    found = read_evaluation(file)
+    same = found is not None and after is not None and found.fingerprint == after.fingerprint
+    return found if same else None
 
 
 def _line(data: object) -> str | None:

@@ -1,38 +1,51 @@
 """The result of an evaluation as a table for a terminal of 80 columns, a log or a notebook."""
 
+from collections.abc import Mapping
+
 from rich.table import Table
 
 from counterpoint.evaluation import ProbeResult, Result
 from counterpoint.evaluation.result import PROBE_WORDS
 
 
-def probe_table(result: Result, *, title: str) -> Table:
+def probe_table(
+    result: Result, *, title: str, before: Mapping[tuple[str, float], float] | None = None
+) -> Table:
     """Show each probe: validation, test with its interval, calibration error, chosen settings.
 
-    The spread over seeds has a column where there is more than one seed.
+    The spread over seeds has a column where there is more than one seed; `before` are the test
+    accuracies of what a run started from, by probe and share of the labels.
     """
+    start = ["start"] if before is not None else []
     spread = any(probe.spread is not None for probe in result.probes)
     table = Table(title=title, title_justify="left", caption_justify="left")
-    for heading in ("probe", "labels", "val", "test", "95 %", *["spread"] * spread, "ECE"):
+    for heading in ("probe", "labels", "val", *start, "test", "95 %", *["spread"] * spread, "ECE"):
         words = heading == "probe"  # only words are folded, never figures
         table.add_column(heading, justify="left" if words else "right", no_wrap=not words)
     for probe in result.probes:
-        table.add_row(*_cells(probe, spread=spread))
+        table.add_row(*_cells(probe, before, spread=spread))
     table.caption = "; ".join(_notes(result))
     return table
 
 
-def _cells(probe: ProbeResult, *, spread: bool) -> list[str]:
+def _cells(
+    probe: ProbeResult, before: Mapping[tuple[str, float], float] | None, *, spread: bool
+) -> list[str]:
     chosen = ", ".join(f"{name} {value:g}" for name, value in probe.settings.items())
     return [
         PROBE_WORDS[probe.name] + (f"\n[dim]{chosen}[/]" if chosen else ""),
         f"{probe.fraction:.0%}",
         f"{probe.validation:.4f}",
+        *([] if before is None else [_figure(before.get((probe.name, probe.fraction)))]),
         f"[bold]{probe.test:.4f}[/]",
         f"{probe.low:.3f} to {probe.high:.3f}",
         *["" if probe.spread is None else f"{probe.spread:.4f}"] * spread,
         f"{probe.calibration_error:.3f}",
     ]
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
 
 
 def _notes(result: Result) -> list[str]:

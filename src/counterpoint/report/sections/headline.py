@@ -9,6 +9,7 @@ from counterpoint.report.figures import (
     headline_probe,
     in_words,
     interval_words,
+    started_words,
 )
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
@@ -57,20 +58,23 @@ def lead(material: Material) -> Html:
         return el("p", {"class": "lead"}, "Its accuracy has not been measured yet.")
     if len(found) > 1:
         return _compared(material, found)
-    best = found[0][1]
+    run, best = material.runs[found[0][0]], found[0][1]
+    if said := started_words(run, best):
+        return el("p", {"class": "lead"}, f"{in_words(best)}{said}")
     blind = guess(best)
     versus = f" Always guessing the commonest class reaches {percent(blind)}." if blind else ""
-    grown = _grown(material.runs[found[0][0]])
-    return el("p", {"class": "lead"}, f"{in_words(best)}{versus}{grown}")
+    return el("p", {"class": "lead"}, f"{in_words(best)}{versus}{_grown(run)}")
 
 
 def _grown(run: Findings) -> str:
-    """Compare with random weights, where labels were looked at before training and after."""
+    """Compare with the start, where labels were looked at before training and after."""
     known = [(epoch.epoch, epoch.values["knn"]) for epoch in run.health if "knn" in epoch.values]
     if len(known) < 2 or known[0][0] != 0:
         return ""
     before, after = (percent(value) for _, value in (known[0], known[-1]))
-    return f" By kNN on a few labels it went from {before} with random weights to {after}."
+    given = run.job is not None and (run.job.start or run.job.weights)
+    start = "before training" if given else "with random weights"
+    return f" By kNN on a few labels it went from {before} {start} to {after}."
 
 
 def _compared(material: Material, found: list[tuple[int, Probe]]) -> Html:

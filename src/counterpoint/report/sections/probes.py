@@ -29,7 +29,9 @@ def probes(material: Material) -> Section:
 
 
 def _alone(run: Findings) -> Html:
-    heads = ("probe", "labels", "test accuracy", "95 % interval", "validation")
+    known = run.before is not None
+    start = ("before training",) if known else ()
+    heads = ("probe", "labels", "test accuracy", *start, "95 % interval", "validation")
     more = ("seeds", "spread", "calibration error", "time")
     assert run.evaluation is not None
     rows = [
@@ -39,6 +41,7 @@ def _alone(run: Findings) -> Html:
             el("th", {"scope": "row"}, probe.words, el("small", {}, _settings(probe))),
             el("td", {}, percent(probe.fraction, digits=0)),
             el("td", {"class": "measure"}, _measure(probe, 0)),
+            el("td", {}, _started(run, probe)) if known else None,
             el("td", {}, interval_words(probe) or NONE),
             el("td", {}, percent(probe.validation)),
             el("td", {}, probe.seeds),
@@ -49,6 +52,12 @@ def _alone(run: Findings) -> Html:
         for probe in run.evaluation.probes
     ]
     return _table([el("th", {"scope": "col"}, head) for head in (*heads, *more)], rows)
+
+
+def _started(run: Findings, probe: Probe) -> str:
+    """Write what the same probe reached before training."""
+    before = run.before.probe(probe.name, probe.fraction) if run.before else None
+    return NONE if before is None else percent(before.test)
 
 
 def _compared(material: Material) -> Html:
