@@ -88,7 +88,9 @@ if TYPE_CHECKING:
     from counterpoint.parts.views.transform import ViewTransform
     from counterpoint.pretraining import pretrain
     from counterpoint.run import Run
+    from counterpoint.search import search_vectors
     from counterpoint.training.contrastive_module import ContrastiveModule
+    from counterpoint.vectors import Vectors, embed_data
 
 # The one list of public names, each under the module that it is imported from. The block above is
 # for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.
@@ -120,8 +122,10 @@ _NAMES = {
     "counterpoint.parts.views.transform": "ViewTransform",
     "counterpoint.pretraining": "pretrain",
     "counterpoint.run": "Run",
+    "counterpoint.search": "search_vectors",
     "counterpoint.training.contrastive_module": "ContrastiveModule",
     "counterpoint.framework.settings": "Training",
+    "counterpoint.vectors": "Vectors embed_data",
 }
 _HOMES = {home: tuple(names.split()) for home, names in _NAMES.items()}
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -186,6 +190,7 @@ __all__ = [
     "Training",
     "Translation",
     "Triplet",
+    "Vectors",
     "ViewTransform",
     "amdim",
     "amdim_small",
@@ -198,6 +203,7 @@ __all__ = [
     "contrast",
     "cpc",
     "cpc_small",
+    "embed_data",
     "load",
     "moco",
     "moco_small",
@@ -206,6 +212,7 @@ __all__ = [
     "open_encoder",
     "pretrain",
     "read_method",
+    "search_vectors",
     "simclr",
     "simclr_small",
     "training_of",

@@ -7,6 +7,7 @@ MINIMUM = {
     "at_once": 1,
     "batch_size": 1,
     "copies": 0,
+    "count": 1,
     "cpus": 1,
     "devices": 1,
     "epochs": 1,

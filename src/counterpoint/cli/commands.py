@@ -13,7 +13,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Choose a method": ("methods", "encoders", "anatomy", "check"),
     "Train": ("pretrain",),
     "Measure": ("evaluate", "report"),
-    "Use": ("embed", "curate", "export"),
+    "Use": ("embed", "search", "curate", "export"),
     "Scale to many runs": ("study", "table"),
 }
 """The commands by what a person wants. The command NAME is `NAME_command` in cli/NAME.py."""

@@ -1,9 +1,8 @@
 """counterpoint embed."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from counterpoint.cli.early import refuse_early
-from counterpoint.cli.parts_file import loaded_parts
 
 if TYPE_CHECKING:
     from counterpoint.vectors import Vectors
@@ -11,9 +10,12 @@ if TYPE_CHECKING:
 
 def embed_command(
     run: str,
-    data: str,
+    data: str | None = None,
     *,
     out: str,
+    encoder: str | None = None,
+    weights: str | None = None,
+    size: int | None = None,
     map: int | None = None,  # noqa: A002 (the paper's word)
     limit: int | None = None,
     part_size: int | None = None,
@@ -21,20 +23,29 @@ def embed_command(
     device: str | None = None,
     workers: int | None = None,
     parts: str | None = None,
+    runner: Literal["local", "ray"] = "local",
+    cpus: int = 1,
+    gpus: float = 0.0,
+    address: str | None = None,
 ) -> None:
     """Write the vector of every image into a folder, for search and curation.
 
     Give the same command again if it was stopped: finished parts are not done twice. The folder
     holds Parquet files with the path, the SHA-256, the size, the label and the vector of each
-    image; those that cannot be read are listed with the reason.
+    image; those that cannot be read are listed with the reason. Without a run, --encoder and
+    --weights use an encoder that you already have: counterpoint embed DATA --encoder ...
 
     Example:
         counterpoint embed runs/photos photos --out vectors
 
     Args:
-        run: Folder of the run whose encoder is used.
-        data: Folder or file of images; all splits are embedded.
+        run: Folder of the run whose encoder is used; left out with --encoder.
+        data: Folder or file of images; all splits are embedded (default: none, it is needed).
         out: Folder to write to, or one to continue.
+        encoder: Name of an encoder to use without a run, such as timm/NAME (default: the run's).
+        weights: Weights of that encoder: a safetensors file with the key names of its library, or
+            the folder of a run (default: none, drawn at random).
+        size: Side of the views of that encoder in pixels (default: 128).
         map: Feature map to take; -1 is the last (default: the last before a projection head).
         limit: Use only the first N images of each split (default: all).
         part_size: Images in one file (default: 1,000, more for more than a million images).
@@ -44,23 +55,34 @@ def embed_command(
         workers: Processes that read image files (default: one per core).
         parts: Python file with your own parts, which a run's method names; the file is executed
             (default: none).
+        runner: "local" uses this machine, "ray" the workers of a Ray cluster that all see the
+            run, the images and the folder.
+        cpus: Cores of each worker, with --runner ray.
+        gpus: GPUs of each worker, with --runner ray; fractions are allowed.
+        address: Address of a Ray cluster (default: the one this process is part of).
     """
-    refuse_early(run=run, data=data, out=out, parts=parts)
-    from counterpoint.run import Run
+    chosen, images = (run, data) if encoder is None else (None, run)
+    if images is None or (encoder is not None and data is not None):
+        raise ValueError(
+            "embed needs a run and a folder of images, or --encoder and a folder of images; for "
+            "example: counterpoint embed runs/photos photos --out vectors"
+        )
+    refuse_early(run=chosen, encoder=encoder, weights=weights, data=images, out=out, parts=parts)
     from counterpoint.vectors.embed_parts import EmbedJob
+    from counterpoint.vectors.encoder_address import EncoderAddress
 
+    where = EncoderAddress.of(chosen, encoder=encoder, weights=weights, size=size, parts=parts)
     job = EmbedJob.begin(
-        Run.open(run, parts=loaded_parts(parts)),
-        data,
-        out,
-        limit=limit,
-        map=map,
-        part_size=part_size,
+        where.open(), images, out, limit=limit, address=where, map=map, part_size=part_size
     )
     left = job.left()
     try:
+        if runner == "ray":
+            from counterpoint.vectors.ray_parts import embed_on_ray
+
+            embed_on_ray(job, left, cpus=cpus, gpus=gpus, workers=workers, address=address)
         with job.ready(device):
-            job.do(left, workers=workers)
+            job.do(job.left(), workers=workers)
             job.do_copies(copies, workers=workers)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; run the same command again to go on") from None

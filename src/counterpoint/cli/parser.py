@@ -42,14 +42,15 @@ def make_parser(*names: str) -> "ArgumentParser":
         )
         one.add_argument("--config", action="config", help="File with any of these options.")
         words = {one.arg_name: one.description for one in parse(command.__doc__ or "").params}
-        ours = {  # jsonargparse has no positional of several values, nor one that may be left out
-            option.name
-            for option in options(name).values()
-            if option.positional and (option.several or not option.required)
-        }
+        places = [option for option in options(name).values() if option.positional]
+        # jsonargparse has no positional of several values, nor one that may be left out. Where one
+        # is such all are ours, so that they stay in their order.
+        mine = any(option.several or not option.required for option in places)
+        ours = [option.name for option in places if mine]
         for argument in ours:
             option = options(name)[argument]
-            nargs = ("+" if option.required else "*") if option.several else "?"
+            single = None if option.required else "?"
+            nargs = ("+" if option.required else "*") if option.several else single
             # Without a default argparse reads "*" as one or more.
             absent: dict[str, Any] = {} if option.required else {"default": None}
             one.add_argument(argument, nargs=nargs, help=words[argument], action=Typed, **absent)

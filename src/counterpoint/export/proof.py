@@ -13,7 +13,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-import counterpoint
 from counterpoint.export.proof_images import Bytes, write_images
 from counterpoint.export.route import Loading, Route
 from counterpoint.failures import RunFailure
@@ -105,7 +104,7 @@ def prove(
 def _start(folder: Path, place: Path, route: Route, loading: Loading) -> subprocess.Popen[str]:
     lines = place / f"{route.name}.py"
     lines.write_text(loading.lines)
-    ours = "" if "counterpoint" in route.without else str(Path(counterpoint.__file__).parents[1])
+    ours = "" if "counterpoint" in route.without else str(Path(__file__).parents[2])
     program = PROGRAM.replace("BATCHES", repr(BATCHES))
     given = [place / "images.npz", lines, place / f"{route.name}.npy", ours, *route.without]
     return subprocess.Popen(  # noqa: S603 (our own program, in this interpreter)

@@ -19,6 +19,7 @@ from counterpoint.evaluation.placing import on_device
 from counterpoint.run import Run
 from counterpoint.vectors.copy_vectors import FILE as COPIES
 from counterpoint.vectors.copy_vectors import CopyMaker, copy_pieces, write_copies
+from counterpoint.vectors.encoder_address import EncoderAddress
 from counterpoint.vectors.numbered_splits import NumberedSplits, usual_part_size
 from counterpoint.vectors.part_file import finished_parts, part_path, sweep, write_part
 from counterpoint.vectors.read_ahead import read_pieces
@@ -71,17 +72,21 @@ class EmbedJob:
         out: str | Path,
         *,
         limit: int | None = None,
+        address: EncoderAddress | None = None,
         map: int | None = None,  # noqa: A002 (the paper's word)
         part_size: int | None = None,
     ) -> "EmbedJob":
-        """Open the images, and the folder or a new one; refuse one with other vectors."""
+        """Open the images, and the folder or a new one; refuse one with other vectors.
+
+        `address` is how the encoder is opened again, where that is not the folder of the run.
+        """
         folder = local(out, what="out")
         splits, path = _opened(data, limit)
         numbers = NumberedSplits.of(splits)
         representation = Representation(run.model, map)
         there = VectorsRecord.read(folder) if (folder / FILE).exists() else None
         record = VectorsRecord(
-            encoder_record(run, map=map),
+            encoder_record(run, address or EncoderAddress.of(run.folder), map=map),
             data_record(numbers, path=path, limit=limit),
             width=_width(representation, run.image),
             count=len(numbers),
@@ -99,6 +104,19 @@ class EmbedJob:
         else:
             there.refuse_other(record, folder)
         return cls(representation, numbers, record, folder)
+
+    @classmethod
+    def resume(cls, out: str | Path) -> "EmbedJob":
+        """Open a job by its folder; encoder and images have to be what they were."""
+        record = VectorsRecord.read(Path(out))
+        return cls.begin(
+            record.address.open(),
+            record.data["path"],
+            out,
+            limit=record.data["limit"],
+            address=record.address,
+            map=record.encoder["map"],
+        )
 
     def left(self) -> list[int]:
         """List the parts that are not there yet."""

@@ -11,6 +11,7 @@ from torch import nn
 
 from counterpoint.data import fingerprint_difference
 from counterpoint.run import Run
+from counterpoint.vectors.encoder_address import EncoderAddress
 from counterpoint.vectors.numbered_splits import NumberedSplits
 from counterpoint.vectors.part_file import write_whole
 
@@ -23,7 +24,7 @@ class VectorsRecord:
     """All that a folder of vectors says of itself."""
 
     encoder: dict[str, Any]
-    """`name`, `run`, `method` (fingerprint), `weights` (sha256), `map`, `image`."""
+    """`name`, `address`, `method` (fingerprint), `weights` (sha256), `map`, `image`."""
     data: dict[str, Any]
     """`path`, `limit`, and for each split its description and fingerprint."""
     width: int
@@ -62,6 +63,11 @@ class VectorsRecord:
             )
         return cls(**found)
 
+    @property
+    def address(self) -> EncoderAddress:
+        """How the encoder is opened again."""
+        return EncoderAddress(**self.encoder["address"])
+
     def refuse_other(self, new: "VectorsRecord", folder: Path) -> None:
         """Refuse to add the vectors of another encoder, or of other images, to a folder."""
         do = f"give --out a folder other than {folder}"
@@ -94,11 +100,16 @@ class VectorsRecord:
             )
 
 
-def encoder_record(run: Run, *, map: int | None) -> dict[str, Any]:  # noqa: A002 (the paper's word)
+def encoder_record(
+    run: Run,
+    address: EncoderAddress,
+    *,
+    map: int | None,  # noqa: A002 (the paper's word)
+) -> dict[str, Any]:
     """Say which encoder a run has; the weights are known by their content, not by their file."""
     return {
         "name": str(run.method.encoder),
-        "run": None if run.folder is None else str(run.folder.resolve()),
+        "address": asdict(address),
         "method": run.method.fingerprint,
         "weights": weights_sha256(run.encoder),
         "map": map,
@@ -129,7 +140,7 @@ def weights_sha256(encoder: nn.Module) -> str:
 
 
 def _origin(encoder: dict[str, Any]) -> str:
-    return encoder["name"] if encoder["run"] is None else f"{encoder['name']} in {encoder['run']}"
+    return f"{encoder['name']} in {EncoderAddress(**encoder['address'])}"
 
 
 def _write_text(place: Path, text: str) -> None:

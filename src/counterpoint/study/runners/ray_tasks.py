@@ -3,12 +3,13 @@
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, chdir
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from counterpoint.ray_connection import joined_ray, room_on, worker_environment
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore
 from counterpoint.study.runners.attempts import TrialFailed, error_words, failed
@@ -51,20 +52,15 @@ def run_ray(
 
     `address` is that of a cluster; none joins the one around this process, or starts one here.
     """
-    ray = _ray()
-    if not ray.is_initialized():
-        # Ray puts our current folder first on the path of every worker: a torch.py in it would
-        # be run there. The folder of everybody has none.
-        with chdir("/"):
-            ray.init(address=address or os.environ.get("RAY_ADDRESS"), log_to_driver=False)
+    ray = joined_ray(address, what="study")
     task = ray.remote(_run).options(
-        num_cpus=cpus, num_gpus=gpus, max_retries=0, runtime_env=_threads(cpus)
+        num_cpus=cpus, num_gpus=gpus, max_retries=0, runtime_env=worker_environment(cpus)
     )
     waiting = deque(_Waiting(trial, retries, deaths) for trial in not_done(trials, store, tell))
     flying: dict[Any, _Waiting] = {}
     here = str(Path.cwd())
     while waiting or flying:
-        while waiting and len(flying) < AHEAD * _room(ray, cpus, gpus):
+        while waiting and len(flying) < AHEAD * room_on(ray, cpus, gpus):
             one = waiting.popleft()
             flying[task.remote(*_luggage(one.trial), store.root, cpus, here)] = one
             tell(Event(one.trial, "running"))
@@ -132,32 +128,3 @@ def _luggage(trial: Trial) -> tuple[str, str | None]:
     if file is None or file.is_relative_to(PACKAGE):
         return trial.to_json(), None
     return trial.to_json(), file.read_text()
-
-
-def _room(ray: Any, cpus: int, gpus: float) -> int:
-    """Count the tasks that the nodes which live now can hold at once; one at least."""
-    room = 0
-    for node in ray.nodes():
-        if node["Alive"]:
-            has = node["Resources"]
-            slots = [int(has.get("CPU", 0) // cpus)]
-            if gpus:
-                slots.append(int(has.get("GPU", 0) / gpus))
-            room += min(slots)
-    return max(1, room)
-
-
-def _threads(cpus: int) -> dict[str, Any]:
-    """Set the threads of a task to its cores: sums are then the same wherever it runs."""
-    return {"env_vars": {"OMP_NUM_THREADS": str(cpus), "PYTHONSAFEPATH": "1"}}
-
-
-def _ray() -> Any:
-    """Import Ray, which is an extra."""
-    try:
-        import ray
-    except ImportError as error:
-        raise ValueError(
-            "study: Ray is not installed; pip install 'counterpoint[ray]', or --runner local"
-        ) from error
-    return ray

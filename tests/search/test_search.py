@@ -1,0 +1,238 @@
+"""Search: exact against loops, by an index against exact, and as people use it."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from PIL import Image
+
+from counterpoint import Run
+from counterpoint.cli import main
+from counterpoint.search import ivfpq_index, nearest_rows, nearest_vectors, search_vectors
+from counterpoint.search.ivfpq_index import open_index
+from counterpoint.search.nearest_vectors import recall
+from counterpoint.vectors import Vectors, embed_data
+from counterpoint.vectors.part_file import part_path, write_part
+from counterpoint.vectors.stored_rows import StoredRow
+from counterpoint.vectors.vectors_record import VectorsRecord
+from reference.search import nearest
+from report.browser import Browser, chromium
+
+RUNS = Path(__file__).parent.parent / "golden" / "runs"
+
+
+@pytest.mark.parametrize("tile", [7, 64, 10_000])
+def test_exact_search_is_the_loops(tile, monkeypatch):
+    monkeypatch.setattr(nearest_vectors, "TILE", tile)
+    monkeypatch.setattr(nearest_vectors, "QUERIES", 4)
+    generator = torch.Generator().manual_seed(0)
+    vectors = torch.randn(150, 12, generator=generator) * torch.rand(150, 1, generator=generator)
+    queries = torch.randn(9, 12, generator=generator)
+    without = torch.tensor([-1, 3, 149, 0, -1, 77, 8, 8, 140])
+    for pieces in (vectors, vectors.half(), iter(vectors.split(40))):
+        found = nearest_rows(queries, pieces, count=5, without=without)
+        for place, expected in enumerate(nearest(queries, vectors, count=5, without=without)):
+            assert found.rows[place].tolist() == [row for _, row in expected]
+            cosines = torch.tensor([cosine for cosine, _ in expected])
+            torch.testing.assert_close(found.cosines[place], cosines, atol=1e-3, rtol=0)
+
+
+def test_fewer_vectors_than_are_asked_for():
+    found = nearest_rows(torch.eye(3), torch.eye(3), count=4, without=torch.tensor([0, 1, -1]))
+    assert (found.rows >= 0).sum(dim=1).tolist() == [2, 2, 3]
+    assert found.cosines[2, 0] == 1
+    assert found.rows[0, 2:].tolist() == [-1, -1]
+
+
+def write_vectors(folder, vectors, size=5_000):
+    """A folder of vectors, without images behind it."""
+    encoder = {"name": "none", "address": {}, "method": "", "weights": "w", "map": None}
+    record = VectorsRecord(
+        encoder | {"image": [3, 8, 8]},
+        {"path": None, "limit": None, "splits": {}},
+        vectors.shape[1],
+        len(vectors),
+        {"train": len(vectors)},
+        size,
+    )
+    folder.mkdir()
+    record.write(folder)
+    for part, some in enumerate(vectors.split(size)):
+        rows = [StoredRow(None, None, b"0" * 32, 1, 8, 8) for _ in some]
+        samples = torch.arange(part * size, part * size + len(some))
+        write_part(part_path(folder, part), samples, ["train"] * len(some), rows, some)
+    return Vectors.open(folder)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """10,000 vectors around 400 centres, of 32 numbers."""
+    generator = torch.Generator().manual_seed(1)
+    centres = torch.randn(400, 32, generator=generator)
+    spread = 0.6 * torch.randn(10_000, 32, generator=generator)
+    points = centres[torch.randint(400, (10_000,), generator=generator)] + spread
+    return write_vectors(tmp_path_factory.mktemp("many") / "v", points)
+
+
+def test_an_index_finds_nearly_what_exact_search_finds(many):
+    queries = many.matrix()[::100].float()
+    rows = torch.arange(0, 10_000, 100)
+    exact = search_vectors(many, queries, count=10, without=rows)
+    by_index = search_vectors(many, queries, count=10, without=rows, index="ivfpq")
+    assert recall(by_index.rows, exact.rows) >= 0.95
+    assert not (by_index.rows == rows[:, None]).any()
+    same = by_index.rows == exact.rows
+    assert same.float().mean() > 0.8
+    torch.testing.assert_close(by_index.cosines[same], exact.cosines[same], atol=2e-3, rtol=0)
+    known = json.loads((many.folder / "index.json").read_text())
+    assert known["recall"] >= 0.97
+    assert recall(by_index.rows.flip(0), exact.rows) < 0.05
+
+
+def test_an_index_is_kept_and_made_again_when_the_parts_change(many, tmp_path):
+    place = tmp_path / "v"
+    shutil.copytree(many.folder, place, ignore=shutil.ignore_patterns("index.*"))
+    vectors = Vectors.open(place)
+    assert open_index(vectors, build=False) is None
+    open_index(vectors)
+    made = (place / "index.faiss").stat().st_mtime_ns
+    open_index(vectors)
+    assert (place / "index.faiss").stat().st_mtime_ns == made
+    shutil.copytree(place, tmp_path / "copy")
+    assert open_index(Vectors.open(tmp_path / "copy"), build=False) is not None
+    part_path(place, 0).write_bytes(part_path(place, 1).read_bytes())
+    assert open_index(Vectors.open(place), build=False) is None
+    open_index(Vectors.open(place))
+    assert (place / "index.faiss").stat().st_mtime_ns > made
+
+
+def test_the_rest_is_said(many, monkeypatch):
+    with pytest.raises(ValueError, match=r"got queries of 3 numbers, .* has vectors of 32"):
+        search_vectors(many, torch.eye(3))
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(ValueError, match=r"pip install 'counterpoint\[search\]', or --index exact"):
+        search_vectors(many, torch.ones(1, 32), index="ivfpq")
+
+
+def test_from_two_million_vectors_on_there_is_an_index(many, monkeypatch):
+    asked = []
+    monkeypatch.setattr("counterpoint.search.vector_search.EXACT", 9_999)
+    real = ivfpq_index.open_index
+    monkeypatch.setattr(
+        "counterpoint.search.vector_search.open_index", lambda v: asked.append(v) or real(v)
+    )
+    search_vectors(many, torch.ones(1, 32))
+    assert asked == [many]
+
+
+@pytest.fixture(scope="module")
+def photos(data, tmp_path_factory):
+    """Photos of three classes with their vectors."""
+    folder = tmp_path_factory.mktemp("data") / "photos"
+    for name in ("butterfly", "dolphin", "watch"):
+        (folder / name).mkdir(parents=True)
+        for file in sorted((data / "caltech20" / name).iterdir())[:14]:
+            shutil.copy(file, folder / name)
+    out = tmp_path_factory.mktemp("vectors") / "v"
+    return embed_data(Run.open(RUNS / "simclr-files"), folder, out, workers=0, copies=0)
+
+
+def said(capsys, *words):
+    main(["search", *map(str, words), "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_query_is_a_file_a_path_or_a_number(photos, tmp_path, capsys):
+    """A photo saved again finds its original; one of the folder does not find itself."""
+    root = Path(photos.record.data["path"])
+    saved = tmp_path / "again.jpg"
+    with Image.open(root / photos.paths[5]) as image:
+        image.convert("RGB").resize((150, 120)).save(saved, quality=85)
+    by_file, by_path, by_place, by_number = said(
+        capsys, photos.folder, saved, photos.paths[5], root / photos.paths[5], 5, "--count", "4"
+    )
+    assert by_file["found"][0]["path"] == photos.paths[5]
+    assert by_file["found"][0]["cosine"] > 0.98
+    assert by_file["sample"] is None
+    assert by_path["found"] == by_place["found"] == by_number["found"]
+    assert len(by_path["found"]) == 4
+    assert 5 not in [one["sample"] for one in by_path["found"]]
+    matrix = F.normalize(photos.matrix().float(), dim=1)
+    (expected,) = nearest(matrix[5:6], matrix, count=4, without=torch.tensor([5]))
+    assert [one["sample"] for one in by_number["found"]] == [row for _, row in expected]
+    first = by_number["found"][0]
+    assert first["file"] == str(root / first["path"])
+    assert first["label"] == first["path"].partition("/")[0]
+
+
+def test_a_table_and_what_comes_next(photos, capsys):
+    main(["search", str(photos.folder), "5", "--count", "3"])
+    told = capsys.readouterr().out
+    assert "nearest to 5" in told
+    assert told.count(".jpg") == 3
+    assert "add --out gallery.html" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["nothing.jpg"], "nothing.jpg is no file, and no path or number of an image in"),
+        (["99"], "has no vector of sample 99; needs a number below 42"),
+        ([__file__], "test_search.py: "),
+        (["3", "--out", "gallery.png"], "needs the name of a page, such as gallery.html"),
+    ],
+)
+def test_mistakes_are_one_line(photos, words, why):
+    with pytest.raises(SystemExit) as stop:
+        main(["search", str(photos.folder), *words])
+    assert why in str(stop.value)
+    assert "\n" not in str(stop.value)
+
+
+def test_a_file_is_not_embedded_by_another_encoder(photos, data):
+    file = next((data / "caltech20" / "lotus").iterdir())
+    with pytest.raises(SystemExit) as stop:
+        main(["search", str(photos.folder), str(file), "--run", str(RUNS / "byol")])
+    assert "are not those that made" in str(stop.value)
+
+
+@pytest.mark.skipif(chromium() is None, reason="there is no chromium")
+def test_the_gallery_in_a_browser(photos, data, tmp_path, capsys):
+    page = tmp_path / "gallery.html"
+    file = next((data / "caltech20" / "lotus").iterdir())
+    gone = Path(photos.full_path(int(photos.samples[7])))
+    gone.rename(gone.with_suffix(".moved"))
+    try:
+        main(["search", str(photos.folder), "5", str(file), "--count", "41", "--out", str(page)])
+    finally:
+        gone.with_suffix(".moved").rename(gone)
+    assert str(page) in capsys.readouterr().out.replace("\n", "")
+    with Browser() as browser:
+        for width, dark in ((390, True), (1280, False)):
+            browser.look(width, 900, dark=dark)
+            browser.open(page)
+            assert browser.complaints() == []
+            assert browser.requests() == [page.as_uri()] + [
+                url for url in browser.requests() if url.startswith("data:image/webp")
+            ]
+            wide = browser.run("document.documentElement.scrollWidth")
+            assert wide <= width
+            pictures = "[...document.images].map((i) => i.naturalWidth)"
+            assert len(found := browser.run(pictures)) == 2 + 82 - 2
+            assert min(found) > 0
+            assert browser.run("document.querySelectorAll('.gone').length") == 2
+        names = browser.run("[...document.querySelectorAll('.name')].map((n) => n.textContent)")
+        assert len(names) == 82
+        assert gone.name in names
+        code = (
+            "(async () => { const b = document.querySelector('button[data-copy]'); b.click();"
+            "await new Promise((r) => setTimeout(r, 300));"
+            "return [b.textContent, b.dataset.copy] })()"
+        )
+        waiting = {"awaitPromise": True, "returnByValue": True, "userGesture": True}
+        copied = browser.ask("Runtime.evaluate", expression=code, **waiting)["result"]["value"]
+        assert copied == ["Copied", photos.full_path(5)]
