@@ -41,7 +41,7 @@ def picture_figure(uri: str | None, *, kind: str, alt: str, words: Sequence[Html
     shown = (
         el("div", {"class": "absent"}, "no picture")
         if uri is None
-        else el("img", {"src": uri, "alt": alt, "loading": "lazy"})
+        else el("img", {"src": uri, "alt": alt})
     )
     return el("figure", {"class": f"thumb {kind}"}, shown, el("figcaption", {}, join(words)))
 
