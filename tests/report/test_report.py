@@ -127,7 +127,7 @@ def test_the_headline_is_chosen_by_validation(tmp_path):
 def test_figures_are_those_of_the_files(full):
     page = tree(full)
     said = words(full)
-    assert "simclr-small on cifar10" in page.all("title")[0].words
+    assert "SimCLR, narrow ResNet, CIFAR-10" in page.all("title")[0].words
     assert "Healthy" in page.by("class", "verdict")[0].words
     assert "The rank grows" in page.by("class", "verdict")[0].words
     probes = page.by("id", "probes")[0].all("tr")

@@ -93,7 +93,9 @@ if (block) {
     const down = Math.floor(number / columns) / Math.max(1, rows - 1);
     shown.style.backgroundPosition = `${100 * across}% ${100 * down}%`;
     shown.setAttribute("aria-hidden", "true"); // the word below says it
-    text("div", "tn-word", name(number), holder);
+    const word = text("div", "tn-word", name(number), holder);
+    word.title = name(number);
+    if (data.files[number]) word.dataset.file = data.files[number];
     return holder;
   };
   const show = (number) => {
@@ -196,6 +198,18 @@ if (navigator.clipboard) {
       await navigator.clipboard.writeText(button.parentNode.querySelector("pre").textContent);
       button.textContent = "Copied";
     });
+  });
+}
+
+// A click on a file's name copies it.
+if (navigator.clipboard) {
+  document.addEventListener("click", async (event) => {
+    const one = event.target.closest("[data-file]");
+    if (!one) return;
+    await navigator.clipboard.writeText(one.dataset.file);
+    const before = one.textContent;
+    one.textContent = "copied";
+    setTimeout(() => (one.textContent = before), 900);
   });
 }
 

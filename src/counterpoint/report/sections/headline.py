@@ -14,6 +14,7 @@ from counterpoint.report.figures import (
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material
+from counterpoint.report.method_name import data_title, method_title
 from counterpoint.report.words import four_digits, joined, letter, percent
 
 GOOD, WARNING, BAD = ("good", "\u2713"), ("warn", "!"), ("bad", "\u2715")
@@ -37,7 +38,8 @@ def page_title(material: Material) -> str:
         return f"{joined(names)}, compared" if short else f"{len(names)} runs compared"
     run = material.runs[0]
     data = short_data(run)
-    return f"{run.name} on {data}" if data else run.name
+    name = run.name if run.method is None else method_title(run.method)
+    return f"{name}, {data_title(data)}" if data else name
 
 
 def short_data(run: Findings) -> str | None:

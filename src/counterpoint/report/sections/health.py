@@ -42,15 +42,26 @@ MEASURES = (
     Measure("linear", "Linear while training", "A quick look at few labels, not the evaluation."),
 )
 
+LARGE = ("rankme", "top1", "knn")
+"""The signs that are shown at once; the others are folded."""
+
 
 def health(material: Material) -> Section:
     """Draw every sign over the epochs, and the scores of positives and negatives."""
-    drawn = [chart for one in MEASURES if (chart := _chart(material, one)) is not None]
-    drawn += [chart for place in range(len(material.runs)) for chart in _scores(material, place)]
-    if not drawn:
+    drawn = {one.key: chart for one in MEASURES if (chart := _chart(material, one)) is not None}
+    scores = [chart for place in range(len(material.runs)) for chart in _scores(material, place)]
+    if not drawn and not scores:
         missing = hint("No record of health: ", code(HEALTH), " is written by pretraining.")
         return Section("health", "Health", missing)
-    body = join([el("div", {"class": "grid small"}, *drawn), _tables(material)])
+    large = [chart for key, chart in drawn.items() if key in LARGE]
+    rest = [chart for key, chart in drawn.items() if key not in LARGE] + scores
+    more = el(
+        "details",
+        {},
+        el("summary", {}, f"All signs: {len(rest)} more charts"),
+        el("div", {"class": "grid small"}, *rest),
+    )
+    body = join([el("div", {"class": "grid"}, *large), more if rest else None, _tables(material)])
     return Section("health", "Health", body)
 
 
@@ -62,7 +73,9 @@ def _chart(material: Material, one: Measure) -> Html | None:
     note = one.note
     if one.key == "rankme" and (width := _level(material, "width")) is not None:
         note = f"Dimensions in use, of {width:.0f}; near 1 is collapse (Garrido et al. 2023)."
-    chart = lines(series, title=one.title, x_words="epoch", guides=guides, small=True)
+    chart = lines(
+        series, title=one.title, x_words="epoch", guides=guides, small=one.key not in LARGE
+    )
     return captioned(one.title, note, chart)
 
 

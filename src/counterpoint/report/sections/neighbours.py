@@ -84,7 +84,8 @@ def _neighbour(sample: Sample, query: int, other: int, cosine: float) -> Html:
 def _file(name: str) -> Html | None:
     """Write a file's own name; its folder too where a pointer rests on it."""
     own = name.rpartition("/")[2]
-    return el("small", {"class": "file", "title": name}, own) if name else None
+    attributes = {"class": "file", "title": f"{name} (click to copy)", "data-file": name}
+    return el("small", attributes, own) if name else None
 
 
 def _image(sample: Sample, number: int, alt: str) -> Html:
