@@ -68,7 +68,7 @@ def interval_words(probe: Probe) -> str:
 
 def started_words(run: Findings, probe: Probe) -> str:
     """Compare a figure with that of the weights it started from; nothing where it is not known."""
-    before = run.before.probe(probe.name, probe.fraction) if run.before else None
+    before = started(run, probe)
     if before is None or before.test is None or probe.test is None:
         return ""
     given = run.job is not None and (run.job.start or run.job.weights)
@@ -77,12 +77,21 @@ def started_words(run: Findings, probe: Probe) -> str:
     ends = _difference(probe, before)
     if ends is None:
         return f" {who} {percent(before.test)}."
-    between = f"{100 * ends[0]:+.1f} to {100 * ends[1]:+.1f} points"
+    between = f"95 % interval {_signed(100 * ends[0])} to {_signed(100 * ends[1])}"
     if ends[0] <= 0 <= ends[1]:
-        said = f"{gain:+.1f} points are within chance ({between})"
+        said = f"the difference of {_signed(gain)} points is within chance ({between})"
     else:
         said = f"training {'gave' if gain > 0 else 'took'} {abs(gain):.1f} points ({between})"
     return f" {who} {percent(before.test)}: {said}."
+
+
+def started(run: Findings, probe: Probe) -> Probe | None:
+    """Return the same probe of what a run started from, if it was measured."""
+    return run.before.probe(probe.name, probe.fraction) if run.before else None
+
+
+def _signed(points: float) -> str:
+    return f"{points:+.1f}".replace("-", "\u2212")
 
 
 def _difference(after: Probe, before: Probe) -> tuple[float, float] | None:

@@ -24,7 +24,8 @@ def probe_table(
         table.add_column(heading, justify="left" if words else "right", no_wrap=not words)
     for probe in result.probes:
         table.add_row(*_cells(probe, before, spread=spread))
-    table.caption = "; ".join(_notes(result))
+    begun = ["start is the test accuracy before training"] if before is not None else []
+    table.caption = "; ".join([*_notes(result), *begun])
     return table
 
 

@@ -9,6 +9,7 @@ from counterpoint.report.figures import (
     headline_probe,
     in_words,
     interval_words,
+    started,
     started_words,
 )
 from counterpoint.report.findings import Findings
@@ -120,7 +121,9 @@ def tiles(run: Findings, material: Material) -> Html:
     probe = headline_probe(run, chosen_probe(material.runs))
     found = []
     if probe is not None:
-        found.append((percent(probe.test), f"{probe.words}, test", interval_words(probe)))
+        earlier = started(run, probe)
+        more = f", {percent(earlier.test)} before training" if earlier else ""
+        found.append((percent(probe.test), f"{probe.words}, test", interval_words(probe) + more))
     if run.last is not None and "rankme" in run.last.values:
         width = run.last.values.get("width")
         of = f"of {width:.0f}" if width else ""

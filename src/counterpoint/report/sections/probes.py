@@ -3,7 +3,7 @@
 from counterpoint.report.charts import Bar
 from counterpoint.report.charts.bars import track
 from counterpoint.report.evaluation_record import Probe
-from counterpoint.report.figures import Key, interval_words
+from counterpoint.report.figures import Key, interval_words, started
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint, scrolled
@@ -56,7 +56,7 @@ def _alone(run: Findings) -> Html:
 
 def _started(run: Findings, probe: Probe) -> str:
     """Write what the same probe reached before training."""
-    before = run.before.probe(probe.name, probe.fraction) if run.before else None
+    before = started(run, probe)
     return NONE if before is None else percent(before.test)
 
 
@@ -73,13 +73,16 @@ def _compared(material: Material) -> Html:
     for key, probe in keys.items():
         found = [run.evaluation.probe(*key) if run.evaluation else None for run in material.runs]
         best = max((p.test for p in found if p and p.test is not None), default=None)
-        cells = [_cell(p, place, best) for place, p in enumerate(found)]
+        cells = [
+            _cell(p, place, best, _started(material.runs[place], p) if p else NONE)
+            for place, p in enumerate(found)
+        ]
         name = el("th", {"scope": "row"}, probe.words)
         rows.append(el("tr", {}, name, el("td", {}, percent(probe.fraction, digits=0)), *cells))
     return _table(heads, rows)
 
 
-def _cell(probe: Probe | None, place: int, best: float | None) -> Html:
+def _cell(probe: Probe | None, place: int, best: float | None, start: str) -> Html:
     if probe is None or probe.test is None:
         return el("td", {}, NONE)
     highest = el("span", {"class": "best"}, " \u00b7 highest") if probe.test == best else None
@@ -88,6 +91,7 @@ def _cell(probe: Probe | None, place: int, best: float | None) -> Html:
         {"class": "measure"},
         _measure(probe, place),
         el("small", {}, interval_words(probe), highest),
+        None if start == NONE else el("small", {}, f"before training {start}"),
     )
 
 
