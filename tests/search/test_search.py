@@ -169,6 +169,23 @@ def test_a_query_is_a_file_a_path_or_a_number(photos, tmp_path, capsys):
     assert first["label"] == first["path"].partition("/")[0]
 
 
+def test_a_bare_encoder_embeds_and_is_opened_again(photos, tmp_path, capsys):
+    """Without a run: the folder says by which name and weights the encoder is opened."""
+    root, out = Path(photos.record.data["path"]), tmp_path / "v"
+    main(["embed", str(root), "--encoder", "small", "--size", "24", "--out", str(out)])
+    made = Vectors.open(out)
+    assert made.record.encoder["address"]["encoder"] == "small"
+    saved = tmp_path / "again.png"
+    with Image.open(root / made.paths[9]) as image:
+        image.convert("RGB").save(saved)
+    capsys.readouterr()
+    (found,) = said(capsys, out, saved, "--count", "2")
+    assert found["found"][0]["path"] == made.paths[9]
+    assert found["found"][0]["cosine"] > 0.999
+    with pytest.raises(SystemExit, match="embed needs a run and a folder of images, or --encoder"):
+        main(["embed", str(root), "--out", str(tmp_path / "w")])
+
+
 def test_a_table_and_what_comes_next(photos, capsys):
     main(["search", str(photos.folder), "5", "--count", "3"])
     told = capsys.readouterr().out

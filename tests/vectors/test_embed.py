@@ -72,6 +72,7 @@ def test_every_row_is_what_a_loop_over_the_files_finds(run, photos_folder, vecto
     assert row == vectors.count == len(matrix) == 60
     assert vectors.record.splits == {"train": 48, "validation": 6, "test": 6}
     assert sum(len(part.vectors) for part in vectors.parts()) == 60
+    assert torch.equal(vectors.some([59, 3, 18]), matrix[[59, 3, 18]])
 
 
 def test_who_reads_changes_no_byte(run, photos_folder, vectors, tmp_path):
@@ -155,6 +156,7 @@ def test_what_cannot_be_read_has_no_vector_and_a_reason(run, photos_folder, tmp_
     }
     assert not {bad.path for bad in found.unreadable} & {*found.paths}
     good = [row for row, path in enumerate(found.paths) if path == names[4]]
+    assert torch.equal(found.some([50, 2]), found.matrix()[[50, 2]])
     whole = run.embed([str(folder / names[4])], workers=0)
     torch.testing.assert_close(found.matrix()[good].float(), whole, rtol=2**-10, atol=2**-20)
 

@@ -103,4 +103,4 @@ def _say(made: "Vectors", parts: int) -> None:
     )
     if bad:
         console.print(f"{len(bad):,} images cannot be read, such as {bad[0].path}: {bad[0].error}")
-    console.print(f"next: counterpoint search {made.folder} IMAGE, or in Python Vectors.open")
+    console.print(f"next: counterpoint search {made.folder} IMAGE --out gallery.html")

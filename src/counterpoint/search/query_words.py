@@ -77,7 +77,7 @@ def embed_queries(
     """
     rows = torch.tensor([query.row for query in asked])
     found = torch.zeros(len(asked), vectors.width)
-    found[rows >= 0] = vectors.matrix()[rows[rows >= 0]].float()
+    found[rows >= 0] = vectors.some(rows[rows >= 0].tolist()).float()
     files = [query.word for query in asked if query.row < 0]
     if files:
         found[rows < 0] = _embedded(vectors, files, run or vectors.record.address.open(), device)

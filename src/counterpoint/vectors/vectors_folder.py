@@ -145,11 +145,23 @@ class Vectors:
     def parts(self) -> Iterator[PartVectors]:
         """Go through the vectors part by part: memory is that of one."""
         for part in tracked(range(self.record.parts), f"reading {self.folder}"):
-            table = parquet.read_table(
-                part_path(self.folder, part), columns=["sample", "vector"], memory_map=True
-            ).combine_chunks()
-            rows = table.filter(table["vector"].is_valid()).combine_chunks()
-            yield PartVectors(_whole(rows["sample"]), vectors_of(rows["vector"], self.width))
+            yield self._part(part)
+
+    def _part(self, part: int) -> PartVectors:
+        file = part_path(self.folder, part)
+        table = parquet.read_table(file, columns=["sample", "vector"], memory_map=True)
+        rows = table.filter(table["vector"].is_valid()).combine_chunks()
+        return PartVectors(_whole(rows["sample"]), vectors_of(rows["vector"], self.width))
+
+    def some(self, rows: Sequence[int]) -> Float16[Tensor, "some feature"]:
+        """Return the vectors of some rows; only their parts are read."""
+        samples = self.samples[list(rows)]
+        found = torch.zeros(len(rows), self.width, dtype=torch.float16)
+        for part in (samples // self.record.part_size).unique().tolist():
+            numbers, vectors = self._part(part)
+            here = (samples // self.record.part_size == part).nonzero().flatten()
+            found[here] = vectors[torch.searchsorted(numbers, samples[here])]
+        return found
 
     def copies(self) -> CopyVectors | None:
         """Return the vectors of copies of some images; None where none were made."""
