@@ -10,9 +10,10 @@ from safetensors.torch import load_file, save_file
 
 from counterpoint.export.export_folder import write_export
 from counterpoint.export.onnx_file import OnnxFile
-from counterpoint.export.proof import BATCHES, ProofFailure, prove
+from counterpoint.export.proof import BATCHES, ProofFailure, grouped, prove
 from counterpoint.export.proof_images import COUNT, as_pictures, canvas, generated_images
 from counterpoint.export.route import WEIGHTS, Loading
+from counterpoint.export.routes import ROUTES
 from counterpoint.export.subject import subject_of
 from counterpoint.export.timm_folder import TimmFolder
 from counterpoint.export.torch_files import TorchProgram
@@ -42,7 +43,7 @@ def wrong_mean(subject, folder, found):
 
 def wrong_key(subject, folder, found):
     state = load_file(folder / WEIGHTS)
-    state["backbone.conv1.weight"] = state.pop("conv1.weight")
+    state["backbone.bn1.weight"] = state.pop("bn1.weight")
     save_file(state, folder / WEIGHTS)
 
 
@@ -65,7 +66,7 @@ def subject():
     ("spoiled", "said"),
     [
         (Planted(TimmFolder(), wrong_mean), "timm gives other vectors than the run"),
-        (Planted(TimmFolder(), wrong_key), "the lines that load timm fail.*conv1"),
+        (Planted(TimmFolder(), wrong_key), r"the lines that load timm fail.*bn1\.weight"),
         (Planted(TorchProgram(), burnt_in), "the lines that load pt2 fail"),
         (Planted(TorchProgram(), ours), "counterpoint was imported, which this route does not"),
     ],
@@ -90,6 +91,11 @@ def test_a_batch_that_is_burnt_into_onnx_is_found(subject, tmp_path):
     wanted = subject.representation(as_pictures(images), workers=0)
     with pytest.raises(ProofFailure, match="the lines that load onnx fail"):
         prove(tmp_path, (OnnxFile(),), {"onnx": found}, images, wanted)
+
+
+def test_routes_share_a_process_where_each_may_import_what_those_before_it_may():
+    names = [[route.name for route in group] for group in grouped(ROUTES)]
+    assert names == [["onnx", "pt2", "torchvision", "timm"], ["counterpoint"]]
 
 
 def test_the_batches_differ_and_are_all_images():

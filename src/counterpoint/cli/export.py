@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from counterpoint.catalogue import EXPORT_ROUTES
 from counterpoint.cli.early import refuse_early, refuse_unknown
-from counterpoint.cli.encoder_option import refuse_no_encoder
+from counterpoint.cli.encoder_option import given_pixels, refuse_no_encoder
+from counterpoint.cli.last_words import last_words
 from counterpoint.cli.parts_file import loaded_parts
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def export_command(
     out: str,
     encoder: str | None = None,
     weights: str | None = None,
+    mean: str | None = None,
+    std: str | None = None,
     size: int | None = None,
     data: str | None = None,
     only: str | None = None,
@@ -43,10 +46,14 @@ def export_command(
         run: Folder of the run (default: none, an encoder by --encoder).
         out: Folder to write; it must not exist yet.
         encoder: Name of an encoder to export without a run, such as timm/NAME (default: the
-            run's).
-        weights: Weights of that encoder: a safetensors file with the key names of its library, or
-            the folder of a run (default: none, drawn at random).
-        size: Side of the views of that encoder in pixels (default: 128).
+            run's, or that of a timm folder).
+        weights: Weights of that encoder: a safetensors file with the key names of its library, a
+            timm folder, the folder of a run, or pretrained, which timm downloads (default: none,
+            drawn at random).
+        mean: Mean of each channel, from 0 to 1, that these weights want, such as 0.5,0.5,0.5
+            (default: as the weights or their library say).
+        std: Deviation of each channel that they want (default: as for the mean).
+        size: Side of the views of that encoder in pixels (default: the weights' own, or 128).
         data: Folder or file of images; the proof embeds 64 of them, and the card shows four with
             their views (default: generated images, and no views).
         only: Any of timm, torchvision, counterpoint, onnx and pt2, separated by commas
@@ -58,7 +65,8 @@ def export_command(
             and copied into the folder (default: none).
     """
     refuse_early(run=run, encoder=encoder, weights=weights, data=data, out=out, parts=parts)
-    refuse_no_encoder("export", run, encoder)
+    refuse_no_encoder("export", run, encoder, weights)
+    pixels = given_pixels(mean, std, weights)
     names = [name.strip() for name in only.split(",")] if only else []
     for name in names:
         refuse_unknown("only", name, EXPORT_ROUTES)
@@ -77,8 +85,10 @@ def export_command(
     own = loaded_parts(parts)
     console = Console()
     with TemporaryDirectory() as place:  # of a run of zero steps, for the card to read
-        bare = None if encoder is None else Path(place) / encoder.rpartition("/")[2]
-        opened = open_encoder(run, encoder=encoder, weights=weights, size=size, parts=own, out=bare)
+        bare = None if run is not None else Path(place) / "encoder"
+        opened = open_encoder(
+            run, encoder=encoder, weights=weights, size=size, parts=own, pixels=pixels, out=bare
+        )
         subject = subject_of(
             opened,
             twin=twin,
@@ -106,7 +116,10 @@ def export_command(
     first = next(iter(made.loading.values()))
     console.print(f"\nTo load it, in [bold]{out}[/]:\n")
     console.print(first.lines, highlight=False, markup=False, soft_wrap=True)
-    console.print(f"[bold]{Path(out) / CARD}[/] has the lines for every route.")
+    last_words(
+        f"{Path(out) / CARD} has the lines for every route",
+        ["hf", "upload", f"YOU/{Path(out).name}", out],
+    )
 
 
 def _table(made: "Export") -> "Table":

@@ -8,7 +8,9 @@ from counterpoint.export.card_facts import (
     accuracy_rows,
     cost_rows,
     data_rows,
+    given_as_it_was,
     limits,
+    method_tags,
     title,
 )
 from counterpoint.export.pixel_recipe import PixelRecipe
@@ -46,7 +48,7 @@ def card(material: CardMaterial) -> str:
         _summary(material),
         _loading(material),
         _section("Training", _rows(cost_rows(run)) + _rows(data_rows(run)) if run else ""),
-        _section("The five parts", _table(("part", "settings"), material.subject.method.rows())),
+        _parts(material),
         _section("Views", f"![Images and the views drawn of them]({SHEET})\n" * material.real),
         _section("Accuracy", _accuracy(run)),
         _section("Health", _health(run)),
@@ -59,12 +61,11 @@ def card(material: CardMaterial) -> str:
 def front_matter(material: CardMaterial) -> str:
     """Write the YAML that model hubs read; JSON strings are YAML, so nothing needs more quoting."""
     names = [route.name for route in material.routes]
-    tags = ["self-supervised-learning", "contrastive-learning"]
-    if material.run is not None and material.run.job is not None and material.run.job.name:
-        tags.append(material.run.job.name)
+    tags = method_tags(material.run)
     tags += [name for name in ("timm", "onnx") if name in names]
     lines = ["---", f"library_name: {'timm' if 'timm' in names else 'counterpoint'}"]
-    lines += ["pipeline_tag: image-feature-extraction", "tags:", *(f"- {_quoted(t)}" for t in tags)]
+    lines.append("pipeline_tag: image-feature-extraction")
+    lines += ["tags:", *(f"- {_quoted(tag)}" for tag in tags)] if tags else []
     if material.subject.licence is not None:
         lines.append(f"license: {_quoted(material.subject.licence)}")
     return "\n".join([*lines, *_model_index(material.run), "---", ""])
@@ -91,11 +92,20 @@ def _model_index(run: Findings | None) -> list[str]:
 def _summary(material: CardMaterial) -> str:
     side = picture_side(material.subject)
     which = ", the moving average of the trained one," if material.subject.twin else ""
+    how = "" if given_as_it_was(material.run) else " that was trained without labels"
     return (
-        f"An encoder of images{which} that was trained without labels. A picture of "
+        f"An encoder of images{which}{how}. A picture of "
         f"{side} x {side} pixels becomes a vector of {material.width:,} numbers: "
         "the global average of the encoder's last feature map. No projection head is included.\n"
     )
+
+
+def _parts(material: CardMaterial) -> str:
+    """List the method; of an encoder that was not trained here, only the encoder."""
+    rows = material.subject.method.rows()
+    if given_as_it_was(material.run):
+        return _section("Encoder", f"{dict(rows)['encoder']}\n")
+    return _section("The five parts", _table(("part", "settings"), rows))
 
 
 def _loading(material: CardMaterial) -> str:

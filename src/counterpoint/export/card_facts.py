@@ -5,10 +5,25 @@ from counterpoint.report.sections.headline import short_data
 from counterpoint.report.words import percent
 
 
+def given_as_it_was(run: Findings | None) -> bool:
+    """Whether an encoder was exported without a step of training."""
+    return run is not None and run.steps == 0
+
+
+def method_tags(run: Findings | None) -> list[str]:
+    """Return what a hub may sort by; nothing of an encoder that was not trained here."""
+    if run is None or given_as_it_was(run):
+        return []
+    named = [] if run.job is None or not run.job.name else [run.job.name]
+    return ["self-supervised-learning", "contrastive-learning", *named]
+
+
 def title(run: Findings | None) -> str:
     """Name the encoder by its method and its data."""
     if run is None:
         return "An encoder of images"
+    if given_as_it_was(run) and run.job is not None and run.job.encoder:
+        return run.job.encoder
     named = "" if run.job is None or not run.job.encoder else f", {run.job.encoder}"
     data = short_data(run) if run.steps else None
     return f"{run.name}{named}, {data}" if data else f"{run.name}{named}"
@@ -76,6 +91,6 @@ def limits(run: Findings | None, side: int) -> list[str]:
     ]
     if run is None or run.evaluation is None:
         said.append("Its accuracy was not measured.")
-    if run is not None and run.steps is not None and not run.steps:
+    if given_as_it_was(run):
         said.append("It was exported as it was given: this library did not train it.")
     return said

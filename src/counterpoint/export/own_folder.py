@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+import torch
+
 from counterpoint.export.exported_encoder import EXPORT, FORMAT
 from counterpoint.export.route import WEIGHTS, Loading
 from counterpoint.export.subject import Subject
@@ -43,7 +45,8 @@ class OwnFolder:
         parts = own_parts(subject.parts_file)
         try:
             method = read_method(subject.method.to_json(), parts=parts)
-            method.encoder.build(method.views.build(subject.image).shapes)
+            with torch.device("meta"):
+                method.encoder.build(method.views.build(subject.image).shapes)
         except ValueError as error:
             return f"no file holds a part of your own ({error}); counterpoint.load needs it"
         return None

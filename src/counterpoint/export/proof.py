@@ -1,12 +1,12 @@
 """The proof of an export: every route is loaded in a fresh process and embeds the same images."""
 
+import json
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import time
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from counterpoint.export.proof_images import Bytes, write_images
 from counterpoint.export.route import Loading, Route
 from counterpoint.failures import RunFailure
 
+IMAGES = "images.npz"
 BOUND = 1e-4
 """Of the largest absolute value of all vectors."""
 BATCHES = (1, 5, 58)
@@ -25,10 +26,14 @@ SHOWN = 300  # characters of an error
 PATIENCE = 900.0  # seconds: some networks take minutes to load
 
 # It sees the folder, the images and the lines of the card; of ours nothing, unless they say so.
+# A route may import what it says it does; what earlier ones imported needed less than that.
 PROGRAM = """
+import json
 import sys
+import time
 
-images, lines, out, home, *without = sys.argv[1:]
+images, home, jobs = sys.argv[1:]
+without = []
 
 class Wall:
     def find_spec(self, name, path=None, target=None):
@@ -43,13 +48,17 @@ from PIL import Image
 
 stored = np.load(images)["images"]
 pictures = [Image.fromarray(image[..., 0] if image.shape[2] == 1 else image) for image in stored]
-space = {}
-exec(compile(open(lines).read(), lines, "exec"), space)
-vectors, first = [], 0
-for count in BATCHES:
-    vectors.append(np.asarray(space["embed"](pictures[first : first + count])))
-    first += count
-np.save(out, np.concatenate(vectors))
+for name, lines, out, kept_out in json.loads(jobs):
+    without[:] = kept_out
+    started, space, vectors, first = time.process_time(), {}, [], 0
+    try:
+        exec(compile(open(lines).read(), lines, "exec"), space)
+        for count in BATCHES:
+            vectors.append(np.asarray(space["embed"](pictures[first : first + count])))
+            first += count
+    except Exception as error:
+        sys.exit(f"the lines that load {name} fail: {type(error).__name__}: {error}")
+    np.savez(out, vectors=np.concatenate(vectors), seconds=time.process_time() - started)
 """
 
 
@@ -62,7 +71,7 @@ class Difference:
     relative: float
     """Of the largest absolute value of all vectors."""
     seconds: float
-    """From the start of its process until it had embedded all images."""
+    """Of the processor, to load it and to embed all images."""
 
     @property
     def holds(self) -> bool:
@@ -80,35 +89,51 @@ def prove(
     images: Bytes,
     wanted: Float[Tensor, "image feature"],
 ) -> tuple[Difference, ...]:
-    """Load every route in a process of its own, embed the images, and compare with the run.
+    """Load every route in a fresh process, embed the images, and compare with the run.
 
-    The routes run side by side. Raises `ProofFailure` with the first that fails, or that differs
-    by more than `BOUND`.
+    Routes that need no Counterpoint share a process, the one that needs least first; processes run
+    side by side. Raises `ProofFailure` with the first route that fails, or that differs by more
+    than `BOUND`.
     """
-    with tempfile.TemporaryDirectory(prefix="counterpoint-proof-") as place:
-        write_images(Path(place) / "images.npz", images)
-        started = time()
-        jobs = {r.name: _start(folder, Path(place), r, loading[r.name]) for r in routes}
+    with tempfile.TemporaryDirectory(prefix="counterpoint-proof-") as name:
+        place = Path(name)
+        write_images(place / IMAGES, images)
+        for route in routes:
+            (place / f"{route.name}.py").write_text(loading[route.name].lines)
+        jobs = [_start(folder, place, group) for group in grouped(routes)]
         try:
-            found = []
-            for name, job in jobs.items():
-                out = Path(place) / f"{name}.npy"
-                found.append(_difference(name, job, out, wanted, started))
+            for job in jobs:
+                _finish(job)
         finally:
-            for job in jobs.values():
+            for job in jobs:
                 job.kill()
                 job.wait()
-    return tuple(found)
+        return tuple(_difference(route.name, place, wanted) for route in routes)
 
 
-def _start(folder: Path, place: Path, route: Route, loading: Loading) -> subprocess.Popen[str]:
-    lines = place / f"{route.name}.py"
-    lines.write_text(loading.lines)
-    ours = "" if "counterpoint" in route.without else str(Path(__file__).parents[2])
+def grouped(routes: Sequence[Route]) -> list[list[Route]]:
+    """Put routes into processes: each may import all that those before it in its process may."""
+    groups: list[list[Route]] = []
+    for route in sorted(routes, key=lambda one: -len(one.without)):
+        fitting = (group for group in groups if {*route.without} <= {*group[-1].without})
+        group = next(fitting, None)
+        if group is None:
+            groups.append([route])
+        else:
+            group.append(route)
+    return groups
+
+
+def _start(folder: Path, place: Path, group: Sequence[Route]) -> subprocess.Popen[str]:
+    jobs = [
+        (r.name, str(place / f"{r.name}.py"), str(place / f"{r.name}.npz"), r.without)
+        for r in group
+    ]
+    ours = any("counterpoint" not in route.without for route in group)
+    home = str(Path(__file__).parents[2]) if ours else ""
     program = PROGRAM.replace("BATCHES", repr(BATCHES))
-    given = [place / "images.npz", lines, place / f"{route.name}.npy", ours, *route.without]
     return subprocess.Popen(  # noqa: S603 (our own program, in this interpreter)
-        [sys.executable, "-I", "-c", program, *map(str, given)],
+        [sys.executable, "-I", "-c", program, str(place / IMAGES), home, json.dumps(jobs)],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -116,29 +141,28 @@ def _start(folder: Path, place: Path, route: Route, loading: Loading) -> subproc
     )
 
 
-def _difference(
-    name: str,
-    job: subprocess.Popen[str],
-    out: Path,
-    wanted: Float[Tensor, "image feature"],
-    started: float,
-) -> Difference:
+def _finish(job: subprocess.Popen[str]) -> None:
     _, said = job.communicate(timeout=PATIENCE)
     if job.returncode:
-        last = next((line for line in reversed(said.splitlines()) if line.strip()), "no word")
-        raise ProofFailure(f"export: the lines that load {name} fail: {last[:SHOWN]}")
-    vectors = torch.from_numpy(np.load(out))
+        start = said.rfind("the lines that load")
+        words = " ".join(said[max(start, 0) :].split())[:SHOWN]
+        raise ProofFailure(f"export: {words or 'a process of the proof was killed'}")
+
+
+def _difference(name: str, place: Path, wanted: Float[Tensor, "image feature"]) -> Difference:
+    found = np.load(place / f"{name}.npz")
+    vectors = torch.from_numpy(found["vectors"])
     if vectors.shape != wanted.shape:
         raise ProofFailure(
             f"export: {name} gives vectors {tuple(vectors.shape)}, the run {tuple(wanted.shape)}"
         )
     absolute = float((vectors - wanted).abs().max())
-    seconds = out.stat().st_mtime - started
-    difference = Difference(name, absolute, absolute / float(wanted.abs().max()), seconds)
+    relative = absolute / float(wanted.abs().max())
+    difference = Difference(name, absolute, relative, float(found["seconds"]))
     if not difference.holds:
         raise ProofFailure(
             f"export: {name} gives other vectors than the run: the largest difference is "
-            f"{absolute:.2g}, {difference.relative:.2g} of the largest value, and the bound is "
-            f"{BOUND:g}; nothing was kept"
+            f"{absolute:.2g}, {relative:.2g} of the largest value, and the bound is {BOUND:g}; "
+            "nothing was kept"
         )
     return difference

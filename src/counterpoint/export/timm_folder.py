@@ -76,22 +76,24 @@ class TimmFolder:
     def write(self, subject: Subject, folder: Path) -> Loading:
         assert subject.architecture is not None
         assert isinstance(subject.pixels, PixelRecipe)
-        network = _made(subject.architecture, {})
-        network.load_state_dict(subject.backbone.state_dict())
+        network = _made(subject, {})
         batch = _noise(subject.pixels)
         wanted = subject.representation.encoded((batch,))
-        reading = _reading(subject, batch, wanted)
+        reading = _reading(subject, network, batch, wanted)
         config = _config(subject.architecture, reading, subject.pixels, network, subject.licence)
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n")
         lines = LINES.format(mode=subject.pixels.mode, call=reading.call)
         return Loading(lines, _remark(reading, network(batch), wanted))
 
 
-def _made(architecture: Architecture, more: dict[str, Any]) -> Any:
+def _made(subject: Subject, more: dict[str, Any]) -> Any:
+    """Make timm's network with the weights of the run."""
+    assert subject.architecture is not None
     with torch.random.fork_rng(devices=[]):
         made: nn.Module = timm.create_model(
-            architecture.name, num_classes=0, **architecture.args, **more
+            subject.architecture.name, num_classes=0, **subject.architecture.args, **more
         )
+    made.load_state_dict(subject.backbone.state_dict())
     return made.eval().requires_grad_(requires_grad=False)
 
 
@@ -100,18 +102,17 @@ def _noise(recipe: PixelRecipe) -> Tensor:
     return torch.randn(2, recipe.channels, recipe.side, recipe.side, generator=generator)
 
 
-def _reading(subject: Subject, batch: Tensor, wanted: Tensor) -> TimmReading:
+def _reading(subject: Subject, network: Any, batch: Tensor, wanted: Tensor) -> TimmReading:
     """Find how timm's own network gives our vector, by trying."""
-    assert subject.architecture is not None
     for reading in READINGS:
         try:
-            model = _made(subject.architecture, reading.args)
-            model.load_state_dict(subject.backbone.state_dict())
+            model = _made(subject, reading.args) if reading.args else network
             found = eval(reading.call, {"model": model, "batch": batch})  # noqa: S307 (ours, above)
         except (TypeError, AttributeError, RuntimeError, IndexError, AssertionError, ValueError):
             continue
         if found.shape == wanted.shape and _apart(found, wanted) < CLOSE:
             return reading
+    assert subject.architecture is not None
     raise ValueError(f"export: timm's {subject.architecture.name} does not give the run's vectors")
 
 
