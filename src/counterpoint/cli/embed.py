@@ -43,9 +43,10 @@ def embed_command(
         data: Folder or file of images; all splits are embedded (default: none, it is needed).
         out: Folder to write to, or one to continue.
         encoder: Name of an encoder to use without a run, such as timm/NAME (default: the run's).
-        weights: Weights of that encoder: a safetensors file with the key names of its library, or
-            the folder of a run (default: none, drawn at random).
-        size: Side of the views of that encoder in pixels (default: 128).
+        weights: Weights of that encoder: a safetensors file with the key names of its library, a
+            timm folder, the folder of a run, or pretrained, which timm downloads (default: none,
+            drawn at random).
+        size: Side of the views of that encoder in pixels (default: the weights' own, or 128).
         map: Feature map to take; -1 is the last (default: the last before a projection head).
         limit: Use only the first N images of each split (default: all).
         part_size: Images in one file (default: 1,000, more for more than a million images).
