@@ -10,7 +10,7 @@ import time
 import torch
 
 from bench.use.curate import RESULT
-from counterpoint.curation.calibration import law_of, measured_copies
+from counterpoint.curation.calibration import half_of_copies, law_of, measured_copies
 from counterpoint.curation.locality import local_scales, scaled_distances
 from counterpoint.curation.near_pairs import near_pairs
 from counterpoint.curation.neighbourhoods import rooms
@@ -60,9 +60,10 @@ def main(arguments: list[str]) -> None:
     originals = torch.arange(COPIES, COPIES + 1_000)
     more = copied(vectors[originals], torch.Generator().manual_seed(1))
     positives = measured_copies(room, scales, originals, torch.arange(1_000), more)
-    law = law_of(lists, positives)
+    law = law_of(lists, aside=half_of_copies(positives))
     found = near_pairs(near.index, lists)
     stated = fitted_threshold(precision_curve(found.distance, law, images=count), law)
+    stated = stated.widened(law_of(lists, aside=stated.radius), images=count)
     said("threshold")
     hit = found.within(stated.radius).ends
     right = int((hit[:, 1] - hit[:, 0] == count - COPIES).sum())

@@ -107,3 +107,15 @@ def test_without_copies_nothing_is_called_a_duplicate():
     found = fitted_threshold(curve, law)
     assert found.found <= 3
     assert float(curve.at(torch.tensor([0.99], dtype=torch.float64))[0]) < 0.3
+
+
+def test_copies_of_copies_raise_the_upper_end_only():
+    near = uniform_lists(3_000, 20, seed=9)
+    near[:120, 0], near[:120, 1], near[:120, 2] = 0.4, 0.45, 0.5  # bursts of four, none set aside
+    law = chance_law(near, aside=0.3)
+    pairs = torch.cat([torch.full((1_500,), 0.2, dtype=torch.float64), near[:120, :3].flatten()])
+    found = fitted_threshold(precision_curve(pairs, law, images=3_000), law)
+    assert found.radius > 0.3
+    wide = found.widened(chance_law(near, aside=found.radius), images=3_000)
+    assert wide.high > found.high
+    assert (wide.low, wide.radius, wide.precision) == (found.low, found.radius, found.precision)

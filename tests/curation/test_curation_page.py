@@ -23,7 +23,7 @@ def page(tmp_path_factory):
     pixels = torch.randint(0, 256, (30, 32, 32, 3), generator=torch.Generator().manual_seed(0))
     for number, one in enumerate(pixels.byte()):
         Image.fromarray(one.numpy()).save(root / f"{number:02}.png")
-    name = "a very long <b>name</b> & of a file that does not fit on a phone.png"
+    name = "a very long <b>name & of a file that does not fit on a phone.png"
     (root / name).write_bytes((root / "00.png").read_bytes())
     made = embed_data(open_encoder(encoder="small", size=32), root, root.parent / "v", workers=0)
     found = curate(made)

@@ -11,6 +11,7 @@ from counterpoint.curation.locality import distance, local_scales
 from counterpoint.curation.neighbourhoods import Rooms, directions
 from counterpoint.vectors.copies import COPY_KINDS
 
+ASIDE = 0.5  # nothing farther is set aside by copies: chance pairs would be
 LAW = 100_000  # images that the law of chance is fitted to; more change it little
 
 
@@ -48,14 +49,16 @@ def measured_copies(
     return CopyDistances(copies % len(COPY_KINDS), found.double(), looked.double())
 
 
-def law_of(
-    lists: Float[Tensor, "image near"], positives: CopyDistances | None, *, seed: int = 0
-) -> ChanceLaw:
-    """Fit the law of chance to some of the images; half of the copies are nearer than what counts.
+def half_of_copies(positives: CopyDistances | None) -> float:
+    """Return the radius within which half of the copies lie: pairs so near are set aside.
 
     Without copies nothing is set aside, and bursts of copies are taken for chance.
     """
-    aside = 0.0 if positives is None else float(positives.distance.median())
+    return 0.0 if positives is None else min(ASIDE, float(positives.distance.median()))
+
+
+def law_of(lists: Float[Tensor, "image near"], *, aside: float, seed: int = 0) -> ChanceLaw:
+    """Fit the law of chance to some of the images."""
     if len(lists) > LAW:
         generator = torch.Generator().manual_seed(seed)
         lists = lists[torch.randperm(len(lists), generator=generator)[:LAW]]

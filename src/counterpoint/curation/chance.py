@@ -32,7 +32,6 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-ASIDE = 0.5  # nothing farther is ever set aside: chance pairs would be
 LEAST = 5  # neighbours that an image needs after that to be counted
 WINDOW = 0.85  # ratios of the nearest to the second that the steepness is fitted to
 BOUNDS = (-6.0, 9.0)  # of the logarithms of all parameters
@@ -82,7 +81,7 @@ def chance_law(near: Float64[Tensor, "image near"], *, aside: float) -> ChanceLa
     True
     """
     near = near.sort(dim=1).values
-    gone = (near < min(aside, ASIDE)).sum(dim=1, keepdim=True)
+    gone = (near < aside).sum(dim=1, keepdim=True)
     place = torch.arange(near.shape[1])[None] + gone
     kept = near.gather(1, place.clamp(max=near.shape[1] - 1))
     kept = kept.masked_fill(place >= near.shape[1], torch.inf)

@@ -7,7 +7,12 @@ import torch
 from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
-from counterpoint.curation.calibration import CopyDistances, law_of, measured_copies
+from counterpoint.curation.calibration import (
+    CopyDistances,
+    half_of_copies,
+    law_of,
+    measured_copies,
+)
 from counterpoint.curation.groups import Groups, grouped, preference
 from counterpoint.curation.locality import local_scales, scaled_distances
 from counterpoint.curation.near_pairs import NearPairs, near_pairs
@@ -102,10 +107,12 @@ def curate(
     scales = local_scales(near.cosine)
     lists = scaled_distances(near.cosine, near.index, scales, scales)
     positives = _positives(vectors, room, scales, first, rows)
-    law = law_of(lists, positives, seed=seed)
+    law = law_of(lists, aside=half_of_copies(positives), seed=seed)
     found = near_pairs(near.index, lists)
     curve = precision_curve(found.distance, law, images=len(rows))
     threshold = fitted_threshold(curve, law, precision=precision, seed=seed)
+    lenient = law_of(lists, aside=threshold.radius, seed=seed)
+    threshold = threshold.widened(lenient, images=len(rows), seed=seed)
     worth = found.within(max(threshold.radius, threshold.look))
     pairs = NearPairs(rows[worth.ends], worth.distance)
     duplicates = torch.cat([equal, pairs.within(threshold.radius).ends])

@@ -5,7 +5,7 @@ $F(\rho)$ of them to be of different images. The precision is $1 - F(\rho) / fou
 threshold is the largest radius at which it is still the target.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float64, Int64
@@ -34,6 +34,18 @@ class Threshold:
     low: float
     high: float
     """95 % of the precisions that would be counted lie between these."""
+
+    def widened(self, lenient: ChanceLaw, *, images: int, seed: int = 0) -> "Threshold":
+        """Raise the upper end to that of a law which takes all pairs within for copies.
+
+        Which of three or more images that are near each other are copies, and which a crowd, no
+        vector says. The law of the threshold counts those beyond the second as chance; this one
+        is fitted without any pair within the radius. The truth lies between the two.
+        """
+        if self.found == 0:
+            return self
+        each = lenient.pairs(self.radius) * (images / len(lenient.anchor))
+        return replace(self, high=max(self.high, _interval(each, self.found, seed)[1]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
