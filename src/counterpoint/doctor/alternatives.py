@@ -38,7 +38,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class WayVerdict:
     """What was decided about one alternative, and why."""
 
     way: Alternative
@@ -70,7 +70,7 @@ def agrees(one: Alternative, other: Alternative) -> bool:
     return bool(pairs) and all(abs(a - b) <= CLOSE * max(abs(b), 1e-12) for a, b in pairs)
 
 
-def decide(base: Alternative, others: Sequence[Alternative], *, images: int) -> list[Verdict]:
+def decide(base: Alternative, others: Sequence[Alternative], *, images: int) -> list[WayVerdict]:
     """Choose between a safe way and others, for a run that will see a number of images.
 
     Another is taken only if its losses agree with those of the safe way, if it is faster by more
@@ -85,10 +85,10 @@ def decide(base: Alternative, others: Sequence[Alternative], *, images: int) -> 
     reasons = [_against(way, base, images) for way in others]
     fit = [way for way, reason in zip(others, reasons, strict=True) if reason is None]
     best = min(fit, key=lambda way: way.total(images), default=base)
-    verdicts = [Verdict(base, base is best, "the safe choice" if best is base else "")]
+    verdicts = [WayVerdict(base, base is best, "the safe choice" if best is base else "")]
     for way, reason in zip(others, reasons, strict=True):
         ratio = f"{way.speed / base.speed:.1f} times as fast"
-        verdicts.append(Verdict(way, way is best, ratio if reason is None else reason))
+        verdicts.append(WayVerdict(way, way is best, ratio if reason is None else reason))
     return verdicts
 
 

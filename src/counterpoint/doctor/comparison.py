@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from counterpoint.doctor.alternatives import Alternative, Verdict, decide
+from counterpoint.doctor.alternatives import Alternative, WayVerdict, decide
 from counterpoint.doctor.compile_trial import try_compiling
 from counterpoint.doctor.measurement import Racer, race, racer, some_batches
 from counterpoint.framework.settings import Precision
@@ -19,10 +19,10 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class WayComparison:
     """What was measured, and what follows from it."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[WayVerdict, ...]
     precision: Precision
     compile: bool
     batch: int | None
@@ -40,7 +40,7 @@ class Comparison:
 
 def compare_ways(
     job: Job, *, small: int, seconds: float, planned: Callable[[float], int], tell: Tell
-) -> Comparison:
+) -> WayComparison:
     """Measure fp32 and bf16, some batch sizes, and compiling where the run is long enough.
 
     `small` is the batch to begin with; `planned` says how many images a run would see at a speed.
@@ -53,7 +53,7 @@ def compare_ways(
     best = next(verdict.way for verdict in precise if verdict.taken)
     by_batch = _by_batch(job, racers[precise[1].taken], best, images, seconds / 4, tell)
     lasts = images / best.speed
-    note, by_compiling = "", list[Verdict]()
+    note, by_compiling = "", list[WayVerdict]()
     if lasts < LASTS:
         note = f"compiling was not measured: a run of {lasts / 60:.0f} minutes is too short for it"
     else:
@@ -71,7 +71,7 @@ def compare_ways(
         else:
             by_compiling = decide(pair[0], [pair[1]], images=planned(pair[0].speed))[1:]
     fewer = next((v.way.batch for v in by_batch[1:] if v.taken), None)
-    return Comparison(
+    return WayComparison(
         (*precise, *by_batch, *by_compiling),
         best.precision,
         any(verdict.taken for verdict in by_compiling),
@@ -82,7 +82,7 @@ def compare_ways(
 
 def _by_batch(
     job: Job, ready: Racer, best: Alternative, images: int, seconds: float, tell: Tell
-) -> list[Verdict]:
+) -> list[WayVerdict]:
     """Compare batch sizes; the largest, with the most negatives, is the safe choice."""
     sizes = _sizes(best.batch, best, job.training.batch)
     if len(sizes) == 1:

@@ -14,7 +14,7 @@ import torch
 
 from counterpoint.data import Source
 from counterpoint.doctor.beginning import Beginning, beginning
-from counterpoint.doctor.comparison import Comparison, compare_ways
+from counterpoint.doctor.comparison import WayComparison, compare_ways
 from counterpoint.doctor.inspection import Look
 from counterpoint.doctor.speed import measure_speed, small_batch
 from counterpoint.framework import Model
@@ -50,7 +50,7 @@ class Suggestion:
     measured: str
     """Where the estimate of the time comes from."""
     command: str
-    comparison: Comparison | None = None
+    comparison: WayComparison | None = None
     """Precision, batch and compiling as measured here."""
 
     def rows(self) -> dict[str, str]:
@@ -129,7 +129,7 @@ def first_job(
     size: int | None = None,
     batch: int | None = None,
     epochs: int | None = None,
-    compared: Comparison | None = None,
+    compared: WayComparison | None = None,
 ) -> Job:
     """Resolve a method on images that may be too few for its batch."""
     changes: dict[str, Any] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.markup import escape
 from rich.table import Table
 
-from counterpoint.doctor.comparison import Comparison
+from counterpoint.doctor.comparison import WayComparison
 from counterpoint.doctor.examination import LEVELS, Examination
 from counterpoint.doctor.packages import Version
 from counterpoint.doctor.suggestion import Suggestion
@@ -92,7 +92,7 @@ def _versions(versions: Sequence[Version]) -> Table:
     return table
 
 
-def _measured(comparison: Comparison) -> Table:
+def _measured(comparison: WayComparison) -> Table:
     table = _table("measured on this machine", "batch", "precision", "images/s", "memory", "")
     for verdict in comparison.verdicts:
         way = verdict.way

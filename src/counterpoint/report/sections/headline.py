@@ -30,6 +30,9 @@ KINDS: dict[Word, tuple[str, str]] = {
 }
 """The colour and the mark of each verdict."""
 
+PLAIN = {"healthy": "It learns, and nothing has collapsed. "}
+"""What a verdict means, where its reason is only figures."""
+
 
 def page_title(material: Material) -> str:
     """Name the page: the method and the data, or the runs compared."""
@@ -103,7 +106,7 @@ def verdict_box(run: Findings, badge: Html | None) -> Html | None:
         "div",
         {"class": f"verdict {kind}"},
         el("p", {"class": "word"}, badge, el("span", {"aria-hidden": "true"}, f"{mark} "), word),
-        el("p", {}, last.why or ""),
+        el("p", {}, f"{PLAIN.get(last.verdict, '')}{last.why or ''}"),
     )
 
 
