@@ -53,6 +53,10 @@ def test_an_encoder_is_kept_as_a_run_of_zero_steps(file, few, tmp_path, capsys):
     assert torch.equal(run.embed(source, workers=0), again.embed(source, workers=0))
     main(["report", str(out), "--out", str(tmp_path / "page.html")])
     assert "1 run" in capsys.readouterr().out
+    page = (tmp_path / "page.html").read_text().replace("\u2011", "-")
+    assert f"<h1>{LITE}</h1>" in page
+    assert f"counterpoint evaluate --encoder {LITE} --weights" in page
+    assert "counterpoint pretrain" not in page
 
 
 def test_random_weights_are_the_same_every_time():

@@ -64,7 +64,7 @@ class JobRecord:
         method = self.start["folder"] if self.start else self.name or file
         words = ["counterpoint", "pretrain", data, "--method", method]
         words += ["--encoder", self.encoder] if self.encoder else []
-        words += _weights(self.weights) if self.weights else []
+        words += weights_words(self.weights) if self.weights else []
         words += ["--size", str(self.size)] if self.size is not None else []
         for setting in say:
             value = getattr(self.training, setting)
@@ -123,7 +123,7 @@ def wrapped(words: list[str], *, width: int = 64) -> str:
     return " \\\n".join(lines)
 
 
-def _weights(record: Mapping[str, Any]) -> list[str]:
+def weights_words(record: Mapping[str, Any]) -> list[str]:
     """Return the words for weights; pixels are said where they were given by hand."""
     words = ["--weights", str(record["file"])]
     pixels = record.get("pixels") or {}

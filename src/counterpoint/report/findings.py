@@ -22,7 +22,18 @@ from counterpoint.report.tolerant import finite, mapping, read_object, text_or_n
 from counterpoint.run_files import BEFORE, ENCODER, EVALUATION, HEALTH, METHOD, METRICS, MODEL, RUN
 
 WEIGHTS = (ENCODER, MODEL)
-KNOWN = {"format", "job", "method", "data", "image", "training", "steps", "start", "versions"}
+KNOWN = {
+    "format",
+    "job",
+    "method",
+    "data",
+    "image",
+    "training",
+    "steps",
+    "start",
+    "bare",
+    "versions",
+}
 """What run.json has; whatever else it holds is shown under environment."""
 
 
@@ -40,6 +51,8 @@ class Findings:
     fingerprint: str | None
     data: str | None
     """The images in one line."""
+    bare: dict[str, Any]
+    """The encoder and the weights of a run of zero steps; of any other run nothing."""
     job: JobRecord | None
     """What was asked for; None where an earlier version wrote run.json."""
     image: tuple[int, ...]
@@ -71,9 +84,12 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
         raise FileNotFoundError(f"run: {folder} has no run.json; counterpoint pretrain writes one")
     made = mapping(record.get("job")) or record  # earlier versions had these fields at the top
     image = tuple(int(n) for n in made.get("image", ()) if finite(n) is not None)
+    bare = mapping(record.get("bare"))
+    known = "method of your own" if method is None else method_name(method)
     return Findings(
         folder=folder.resolve().name,
-        name="method of your own" if method is None else method_name(method),
+        name=text_or_none(bare.get("encoder")) or known,
+        bare=bare,
         method=method,
         rows=rows,
         fingerprint=text_or_none(made.get("method")) or (method.fingerprint if method else None),

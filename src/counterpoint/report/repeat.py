@@ -3,9 +3,10 @@
 import shlex
 from dataclasses import dataclass
 
-from counterpoint.job_record import JobRecord, wrapped
+from counterpoint.job_record import JobRecord, weights_words, wrapped
 from counterpoint.methods import METHODS
 from counterpoint.report.findings import Findings
+from counterpoint.report.tolerant import mapping
 from counterpoint.run_options import FLAGS, flag
 
 
@@ -23,6 +24,11 @@ class Repeat:
 def repeat(run: Findings) -> Repeat:
     """Write the commands that pretrain, evaluate and report this run again."""
     again = shlex.quote(f"{run.folder}-again")
+    if run.bare:
+        report = f"counterpoint report {again} --data DATA"
+        return Repeat(
+            (wrapped(bare_command(run, data="DATA", out=f"{run.folder}-again")), report), ()
+        )
     words = _from_settings(run) if run.job is None else _from_job(run, run.job)
     unsaid = {} if run.job is None else run.job.unsaid
     return Repeat(
@@ -34,6 +40,15 @@ def repeat(run: Findings) -> Repeat:
         tuple(f"{name}={value!r}" for name, value in unsaid.items()),
         unknown=run.job is None,
     )
+
+
+def bare_command(run: Findings, *, data: str, out: str) -> list[str]:
+    """Return the words that measure an encoder without a run, and keep it."""
+    weights = mapping(run.bare.get("weights"))
+    words = ["counterpoint", "evaluate", "--encoder", str(run.bare.get("encoder"))]
+    words += weights_words(weights) if weights else []
+    words += ["--size", str(run.image[-1])] if run.image else []
+    return [*words, "--data", data, "--out", out]
 
 
 def _from_job(run: Findings, job: JobRecord) -> list[str]:

@@ -42,7 +42,7 @@ def page_title(material: Material) -> str:
         return f"{joined(names)}, compared" if short else f"{len(names)} runs compared"
     run = material.runs[0]
     data = short_data(run)
-    name = run.name if run.method is None else method_title(run.method)
+    name = run.name if run.method is None or run.bare else method_title(run.method)
     return f"{name}, {data_title(data)}" if data else name
 
 

@@ -1,5 +1,7 @@
 """How good the vectors are: every probe, with its interval."""
 
+import shlex
+
 from counterpoint.report.charts import Bar
 from counterpoint.report.charts.bars import track
 from counterpoint.report.evaluation_record import Probe
@@ -7,6 +9,7 @@ from counterpoint.report.figures import Key, interval_words, started
 from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint, scrolled
+from counterpoint.report.repeat import bare_command
 from counterpoint.report.words import NONE, duration, four_digits, percent
 
 NOTE = (
@@ -20,8 +23,11 @@ def probes(material: Material) -> Section:
     title = "Probes"
     measured = [run for run in material.runs if run.evaluation is not None]
     if not measured:
-        folder = material.runs[0].folder
-        words = code(f"counterpoint evaluate {folder} --data FOLDER")
+        run = material.runs[0]
+        asked = ["counterpoint", "evaluate", run.folder, "--data", "FOLDER"]
+        words = code(
+            shlex.join(bare_command(run, data="FOLDER", out=run.folder) if run.bare else asked)
+        )
         return Section("probes", title, hint("No accuracies yet: ", words, " measures them."))
     table = _compared(material) if material.several else _alone(measured[0])
     parts = [el("p", {}, NOTE), _warning(measured), scrolled("Probes", table)]
