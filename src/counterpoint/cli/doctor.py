@@ -35,7 +35,7 @@ def doctor_command(
         limit: Use only the first N images of each split (default: all).
         json: File to write the findings to, for programs (default: none).
     """
-    refuse_early(data=data, encoder=encoder)
+    refuse_early(data=data, encoder=encoder, weights=None if weights == "scratch" else weights)
     from json import dumps
     from pathlib import Path
 
@@ -86,7 +86,8 @@ def _next(suggestion: "Suggestion", data: str, *, labels: bool) -> list[str]:
     lines = []
     if suggestion.weights is not None and labels:
         words = ["counterpoint", "evaluate", "--encoder", str(suggestion.encoder)]
-        words += ["--weights", suggestion.weights, "--data", data, "--protocol", "knn,linear"]
+        words += ["--weights", suggestion.weights, "--size", str(suggestion.size), "--data", data]
+        words += ["--protocol", "knn,linear"]
         lines += ["how good these weights are already:", f"  {shlex.join(words)}"]
     lines += ["to train:", f"  {suggestion.command}"]
     if suggestion.weights == PRETRAINED:
