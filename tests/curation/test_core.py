@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from counterpoint.curation.balanced import balanced_sample, even_shares
 from counterpoint.curation.cells import sphere_cells
-from counterpoint.curation.groups import grouped, preference
+from counterpoint.curation.groups import linked_groups, preference
 from counterpoint.curation.locality import distance, local_scales, scaled_distances
 from counterpoint.curation.neighbourhoods import directions, rooms
 from counterpoint.curation.oddness import closeness, odd_cut
@@ -108,7 +108,7 @@ def test_groups_and_who_is_kept_are_those_of_loops():
         pairs = torch.randint(count, (many, 2), generator=generator)
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         rank = torch.randperm(count, generator=generator)
-        found = grouped(count, pairs, rank)
+        found = linked_groups(count, pairs, rank)
         group, kept = slow.groups(count, pairs.tolist(), rank.tolist())
         assert found.group.tolist() == group
         assert found.kept.tolist() == kept

@@ -13,7 +13,7 @@ from counterpoint.curation.calibration import (
     law_of,
     measured_copies,
 )
-from counterpoint.curation.groups import Groups, grouped, preference
+from counterpoint.curation.groups import Groups, linked_groups, preference
 from counterpoint.curation.locality import local_scales, scaled_distances
 from counterpoint.curation.near_pairs import NearPairs, near_pairs
 from counterpoint.curation.neighbourhoods import Near, Rooms, rooms
@@ -116,7 +116,7 @@ def curate(
     worth = found.within(max(threshold.radius, threshold.look))
     pairs = NearPairs(rows[worth.ends], worth.distance)
     duplicates = torch.cat([equal, pairs.within(threshold.radius).ends])
-    groups = grouped(len(first), duplicates, rank)
+    groups = linked_groups(len(first), duplicates, rank)
     judged = time.monotonic()
     score = closeness(near.cosine)
     chosen = None if select is None else _chosen(vectors, groups.kept < 0, select, seed)

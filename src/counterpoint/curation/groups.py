@@ -20,14 +20,16 @@ class Groups:
     """The image that is kept instead of this one; -1 where it is kept itself."""
 
 
-def grouped(count: int, pairs: Int64[Tensor, "pair 2"], rank: Int64[Tensor, " image"]) -> Groups:
+def linked_groups(
+    count: int, pairs: Int64[Tensor, "pair 2"], rank: Int64[Tensor, " image"]
+) -> Groups:
     """Link images by pairs, and keep the best of them; a lower rank is better.
 
     Groups are the connected parts. Within one, images are looked at from the best to the worst:
     one that has a pair with an image kept before is left out for it, any other is kept. So
     whatever is left out has a direct duplicate that stays, however long the chain of pairs is.
 
-    >>> found = grouped(4, torch.tensor([[0, 1], [1, 2]]), torch.tensor([0, 1, 2, 3]))
+    >>> found = linked_groups(4, torch.tensor([[0, 1], [1, 2]]), torch.tensor([0, 1, 2, 3]))
     >>> found.group.tolist(), found.kept.tolist()
     ([0, 0, 0, -1], [-1, 0, -1, -1])
     """
