@@ -37,7 +37,8 @@ PLAIN = {"healthy": "It learns, and nothing has collapsed. "}
 def page_title(material: Material) -> str:
     """Name the page: the method and the data, or the runs compared."""
     if material.several:
-        names = [run.name for run in material.runs]
+        long = any(" with another " in run.name for run in material.runs)
+        names = [run.folder if long else run.name for run in material.runs]
         short = len(names) <= 3 and len(set(names)) == len(names)
         return f"{joined(names)}, compared" if short else f"{len(names)} runs compared"
     run = material.runs[0]
