@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from counterpoint.export.export_folder import write_export
 from counterpoint.export.onnx_file import OnnxFile
-from counterpoint.export.proof import BATCHES, ProofFailure, grouped, prove
+from counterpoint.export.proof import BATCHES, ProofFailure, prove, route_groups
 from counterpoint.export.proof_images import COUNT, as_pictures, canvas, generated_images
 from counterpoint.export.route import WEIGHTS, Loading
 from counterpoint.export.routes import ROUTES
@@ -94,7 +94,7 @@ def test_a_batch_that_is_burnt_into_onnx_is_found(subject, tmp_path):
 
 
 def test_routes_share_a_process_where_each_may_import_what_those_before_it_may():
-    names = [[route.name for route in group] for group in grouped(ROUTES)]
+    names = [[route.name for route in group] for group in route_groups(ROUTES)]
     assert names == [["onnx", "pt2", "torchvision", "timm"], ["counterpoint"]]
 
 

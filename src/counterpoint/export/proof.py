@@ -100,7 +100,7 @@ def prove(
         write_images(place / IMAGES, images)
         for route in routes:
             (place / f"{route.name}.py").write_text(loading[route.name].lines)
-        jobs = [_start(folder, place, group) for group in grouped(routes)]
+        jobs = [_start(folder, place, group) for group in route_groups(routes)]
         try:
             for job in jobs:
                 _finish(job)
@@ -111,7 +111,7 @@ def prove(
         return tuple(_difference(route.name, place, wanted) for route in routes)
 
 
-def grouped(routes: Sequence[Route]) -> list[list[Route]]:
+def route_groups(routes: Sequence[Route]) -> list[list[Route]]:
     """Put routes into processes: each may import all that those before it in its process may."""
     groups: list[list[Route]] = []
     for route in sorted(routes, key=lambda one: -len(one.without)):
