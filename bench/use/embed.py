@@ -84,7 +84,7 @@ def processor() -> float:
 
 
 def against_bare(name: str, splits: Splits, run: Run, workers: int) -> dict[str, float]:
-    """Alternate rounds; the ratio is of medians."""
+    """Alternate rounds; the ratio is the median of the rounds."""
     count = len(NumberedSplits.of(splits))
     ours, theirs = [], []
     for _ in range(ROUNDS):
