@@ -291,6 +291,17 @@ def test_losses_that_do_not_compare_are_not_overlaid(compared, tmp_path):
     assert [t.words for t in chart.by("class", "letter")] == ["B", "A"]
 
 
+def test_runs_with_the_same_figure_are_level(tmp_path):
+    runs = [write_run(tmp_path / name) for name in ("one", "other", "worse")]
+    for run, good in zip(runs, (0.64, 0.64, 0.5), strict=True):
+        write_evaluation(run, good=good)
+    page = tree(write_report(runs, tmp_path / "report.html"))
+    lead = page.by("class", "lead")[0].words.replace(THIN, " ")
+    assert "A and B are level by the MLP probe: they classify" in lead
+    assert ", C " in lead
+    assert "ahead" not in lead
+
+
 @pytest.mark.parametrize(("good", "may_be_chance"), [(0.655, True), (0.665, False)])
 def test_intervals_that_overlap_are_said(good, may_be_chance, tmp_path):
     one, other = write_run(tmp_path / "one"), write_run(tmp_path / "other")

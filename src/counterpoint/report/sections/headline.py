@@ -88,12 +88,18 @@ def _compared(material: Material, found: list[tuple[int, Probe]]) -> Html:
     """Say which run is ahead, by how much, and whether that may be chance."""
     ordered = sorted(found, key=lambda pair: -(pair[1].test or 0.0))
     place, best = ordered[0]
-    who = f"{letter(place)} ({material.runs[place].name}) is ahead by the {best.words}"
-    rest = joined([f"{letter(n)} {percent(probe.test)}" for n, probe in ordered[1:]])
-    figures = f"it classifies {percent(best.test)} of the test images correctly, {rest}"
+    level = [n for n, probe in ordered if percent(probe.test) == percent(best.test)]
+    rest = joined([f"{letter(n)} {percent(probe.test)}" for n, probe in ordered[len(level) :]])
+    share = f"{percent(best.test)} of the test images correctly{f', {rest}' if rest else ''}"
+    if len(level) > 1:
+        who = joined([letter(n) for n in level])
+        words = f"{who} are level by the {best.words}: they classify {share}."
+        return el("p", {"class": "lead"}, words)
+    who = f"{letter(place)} ({material.runs[place].name})"
     clear = clear_lead([probe for _, probe in found])
     said = "" if clear else " The first two intervals overlap: their order may be due to chance."
-    return el("p", {"class": "lead"}, f"{who}: {figures}.{said}")
+    words = f"{who} is ahead by the {best.words}: it classifies {share}.{said}"
+    return el("p", {"class": "lead"}, words)
 
 
 def verdict_box(run: Findings, badge: Html | None) -> Html | None:
