@@ -1,8 +1,5 @@
 """What a card says about a run, as plain rows; what the run does not know is not there."""
 
-import json
-from typing import Any
-
 from counterpoint.report.findings import Findings
 from counterpoint.report.sections.headline import short_data
 from counterpoint.report.words import percent
@@ -11,12 +8,6 @@ from counterpoint.report.words import percent
 def given_as_it_was(run: Findings | None) -> bool:
     """Whether an encoder was exported without a step of training."""
     return run is not None and run.steps == 0
-
-
-def _bare(run: Findings) -> dict[str, Any]:
-    """Return what run.json says of an encoder that no job has trained: its name and weights."""
-    found: dict[str, Any] = json.loads(run.other.get("bare", "{}"))
-    return found
 
 
 def method_tags(run: Findings | None) -> list[str]:
@@ -32,7 +23,7 @@ def title(run: Findings | None) -> str:
     if run is None:
         return "An encoder of images"
     if given_as_it_was(run):
-        return str(_bare(run).get("encoder", "An encoder of images"))
+        return str(run.bare.get("encoder", "An encoder of images"))
     named = "" if run.job is None or not run.job.encoder else f", {run.job.encoder}"
     data = short_data(run) if run.steps else None
     return f"{run.name}{named}, {data}" if data else f"{run.name}{named}"
@@ -45,7 +36,7 @@ def cost_rows(run: Findings) -> list[tuple[str, str]]:
         batch = run.training.get("batch")
         seen = f", {run.steps * batch:,.0f} images seen" if batch and run.steps else ""
         rows.append(("steps", f"{run.steps:,.0f}{seen}"))
-    start = _bare(run).get("weights") if run.job is None else run.job.weights
+    start = run.bare.get("weights") if run.job is None else run.job.weights
     if start is not None:
         rows.append(("weights at the start", f"{start['file']} (SHA-256 `{start['sha256']}`)"))
     if run.job is not None and run.job.start is not None:
