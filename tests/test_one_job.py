@@ -13,6 +13,7 @@ from counterpoint.cli.commands import options
 from counterpoint.cli.parser import make_parser, spelled
 from counterpoint.cli.pretrain import asked_job
 from counterpoint.data import open_data
+from counterpoint.doctor.beginning import Beginning
 from counterpoint.doctor.suggestion import first_job
 from counterpoint.methods import METHODS, byol_small, method_named, training_of
 from counterpoint.parts.encoders import ResNet
@@ -66,7 +67,8 @@ def test_every_preset_is_one_job_for_everyone(places, kind):
         trial = Trial(method=name, data=place, budget=Images(1))
         command = typed("pretrain", place, "--method", name, "--out", "x")
         study = job_of(trial, opened(trial))
-        doctor = first_job(name, splits.train)  # its batch makes a few updates of an epoch
+        begun = Beginning(name, encoder=None, weights=None, lr=None, seconds=60.0)
+        doctor = first_job(begun, splits.train)  # its batch makes a few updates of an epoch
         fitted = resolve(name, splits, changes={"batch": doctor.training.batch})
         by_value = resolve(method_named(name, size=python.image[-1]), splits)
         assert python.source.describe()["kind"] == kind
