@@ -41,7 +41,8 @@ def test_images_are_named_by_their_files(data, tmp_path):
     assert len(set(names)) == len(names) == 8
     assert all(name.startswith(("ketch/", "dolphin/")) and name.endswith(".jpg") for name in names)
     shown = str(_file(names[0]))
-    assert f'title="{names[0]}"' in shown
+    assert f'title="{names[0]} (click to copy)"' in shown
+    assert f'data-file="{names[0]}"' in shown
     assert f">{names[0].partition('/')[2]}<" in shown
     assert _file("") is None
 
