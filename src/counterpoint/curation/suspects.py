@@ -40,7 +40,7 @@ def label_verdicts(
     >>> near, one = torch.tensor([[1, 2], [0, 2], [1, 0]]), torch.ones(3, dtype=torch.int64)
     >>> verdicts = label_verdicts(torch.tensor([5, 7, 7]), near, torch.full((3, 2), 0.9), one)
     >>> verdicts.best.tolist(), verdicts.doubt.tolist()
-    ([7, 5, 5], [1.0, 0.0, 0.0])
+    ([7, 7, 7], [1.0, 0.0, 0.0])
     """
     parts = [
         _votes(labels, labels[rows], index[rows], cosine[rows], voters)
