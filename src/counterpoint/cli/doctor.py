@@ -81,7 +81,7 @@ def _next(suggestion: "Suggestion", data: str, *, labels: bool) -> list[str]:
     """Say which command comes next, and what to do without a network."""
     import shlex
 
-    from counterpoint.doctor.beginning import PRETRAINED
+    from counterpoint.catalogue import PRETRAINED
 
     lines = []
     if suggestion.weights is not None and labels:

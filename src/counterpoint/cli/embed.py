@@ -86,7 +86,7 @@ def embed_command(
             job.do(job.left(), workers=workers)
             job.do_copies(copies, workers=workers)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; run the same command again to go on") from None
+        raise KeyboardInterrupt("stopped; run the same command again to resume") from None
     _say(job.finish(), len(left))
 
 

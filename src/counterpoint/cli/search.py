@@ -68,7 +68,7 @@ def search_command(
 
 
 def _refuse_folder(folder: str) -> None:
-    """Refuse what is no folder of vectors before torch is imported."""
+    """Refuse anything that is not a folder of vectors, before torch is imported."""
     if not (Path(folder) / "vectors.json").is_file():
         raise FileNotFoundError(
             f"vectors: {folder} has no vectors.json; counterpoint embed RUN DATA --out {folder} "

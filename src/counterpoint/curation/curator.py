@@ -207,5 +207,5 @@ def _chosen(
 def _spread(
     score: Float[Tensor, " vector"], rows: Int64[Tensor, " vector"], first: Int64[Tensor, " row"]
 ) -> Float[Tensor, " row"]:
-    """Give equal files the score of the first."""
+    """Return scores in which equal files have that of the first."""
     return score[torch.searchsorted(rows, first)]

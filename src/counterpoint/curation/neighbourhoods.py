@@ -103,7 +103,7 @@ def rooms(
 
 
 def directions(vectors: Float[Tensor, "*all feature"]) -> Float32[Tensor, "*all feature"]:
-    """Give vectors length 1; zeros stay zeros.
+    """Return the vectors scaled to length 1; zeros stay zeros.
 
     >>> directions(torch.tensor([[0.0, 2.0], [0.0, 0.0]])).tolist()
     [[0.0, 1.0], [0.0, 0.0]]

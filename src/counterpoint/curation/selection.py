@@ -50,8 +50,7 @@ def farthest_first(vectors: Unit, count: int) -> Int64[Tensor, " chosen"]:
 def typical(vectors: Unit, chosen: Int64[Tensor, " chosen"]) -> Int64[Tensor, " chosen"]:
     """Replace each centre by the vector of its cell that is nearest to the cell's mean direction.
 
-    The farthest vectors are often odd ones. On caltech20 the nearest neighbour of 200 images
-    chosen so has the right label 1.7 points more often than without this step.
+    The farthest vectors are often outliers, which stand for nothing but themselves.
 
     >>> fan = F.normalize(torch.tensor([[1.0, -0.2], [1.0, 0.0], [1.0, 0.1], [1.0, 0.2]]), dim=1)
     >>> typical(fan, torch.tensor([0])).tolist()

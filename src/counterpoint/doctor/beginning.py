@@ -6,14 +6,13 @@ from pathlib import Path
 
 import torch
 
-from counterpoint.catalogue import TIMM, is_timm_name
+from counterpoint.catalogue import PRETRAINED, TIMM, is_timm_name
 from counterpoint.data import Source
 
 FEW = 10_000  # images: below, minutes from trained weights beat a night from scratch
 NIGHT = 8 * 3600  # seconds; our choice
 SHORT = 600  # seconds from weights that are good already: evaluate says whether more helps
 LR = 1e-3  # per 256 images, a third of the recipe's; our choice
-PRETRAINED = "pretrained"
 SCRATCH = "scratch"
 
 

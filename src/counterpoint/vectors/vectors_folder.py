@@ -60,7 +60,7 @@ class Vectors:
         if missing:
             raise ValueError(
                 f"vectors: {missing:,} of {record.parts:,} parts of {folder} are missing; run the "
-                "same counterpoint embed again, it goes on where it stopped"
+                "same counterpoint embed again; it resumes where it stopped"
             )
         return cls(folder, record)
 
