@@ -28,6 +28,7 @@ class Endless:
     has_labels: bool = True
     bad: dict = field(default_factory=dict)
     one_shape: tuple = (3, 16, 16)
+    shards: None = None
     decodes: bool = False
     limit: int | None = None
 

@@ -58,6 +58,10 @@ class ArraySource:
     def decodes(self) -> bool:
         return False
 
+    @property
+    def shards(self) -> None:
+        return None
+
     def labels_of(self, samples: SampleNumbers) -> Int64[Tensor, " some"]:
         if self.labels is None:
             raise ValueError(f"data: {self!r}; needs labels")

@@ -98,6 +98,10 @@ class EncodedSource:
         return True
 
     @property
+    def shards(self) -> None:
+        return None
+
+    @property
     def paths(self) -> "Paths":
         """The path of every sample."""
         return Paths(self.store, self.places)

@@ -51,6 +51,18 @@ class StoredImage(Protocol):
 
 
 @runtime_checkable
+class Shards(Protocol):
+    """Samples that lie together, and are cheap to read only together."""
+
+    @property
+    def counts(self) -> Int64[Tensor, " shard"]:
+        """How many samples of the source each shard has; they are numbered shard after shard."""
+
+    def expect(self, shards: Sequence[int], /) -> None:
+        """Say which shards are read next, in this order."""
+
+
+@runtime_checkable
 class Source(Protocol):
     """Images by number: the number of a sample is its place here.
 
@@ -79,6 +91,10 @@ class Source(Protocol):
     @property
     def decodes(self) -> bool:
         """Whether reading is work, which the workers of a loader share."""
+
+    @property
+    def shards(self) -> Shards | None:
+        """How the samples lie together; None where any can be read alone."""
 
     def __len__(self) -> int: ...
 

@@ -1,0 +1,1 @@
+"""Images in large files: what lies in a shard, and how its records are found."""

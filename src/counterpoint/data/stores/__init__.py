@@ -1,0 +1,1 @@
+"""Where the bytes of a data set are: a folder of this machine, or an object store."""
