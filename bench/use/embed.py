@@ -27,9 +27,10 @@ from counterpoint.data import Source, Splits, open_data
 from counterpoint.data.source import Cut
 from counterpoint.data.workers import cores
 from counterpoint.evaluation import Representation
-from counterpoint.framework import Draw
+from counterpoint.framework import Draw, Encoder
 from counterpoint.framework.model import views_of_batch
 from counterpoint.methods import simclr_small, training_of
+from counterpoint.parts.encoders import ResNet
 from counterpoint.run import Run
 from counterpoint.vectors import embed_data
 from counterpoint.vectors.embed_parts import EmbedJob
@@ -73,9 +74,9 @@ def _same(batch: Any) -> Any:
     return batch
 
 
-def encoder(size: int) -> Run:
-    """A small encoder: what is around it shows."""
-    method = simclr_small(ENCODER, size=size)
+def encoder(size: int, part: str | Encoder = ENCODER) -> Run:
+    """An encoder with fresh weights; the default is small, so that what is around it shows."""
+    method = simclr_small(part, size=size)
     model = method.build(image=(3, size, size))
     return Run(Path("none"), method, model, (3, size, size), training_of("simclr-small"))
 
@@ -175,11 +176,16 @@ def main(_arguments: list[str]) -> None:
     figures |= against_bare("photos", photos, encoder(64), workers)
     cifar = open_data(DATA / "cifar10", limit=20_000)
     figures |= against_bare("CIFAR-10", cifar, encoder(32), 0)
+    wide = encoder(64, ResNet("resnet18", stem="imagenet"))
+    figures |= against_bare("photos, ResNet-18", photos, wide, workers)
+    few = open_data(DATA / "cifar10", limit=500)
+    small = encoder(32, ResNet("resnet18", stem="small"))
+    figures |= against_bare("CIFAR-10, ResNet-18", few, small, 0)
     with tempfile.TemporaryDirectory() as folder:
         figures |= on_ray(Path(folder))
     bars = [
         Bar(f"{name}, bare over embed", 1 / figures[f"{name}, speed over bare, clock"], 1 / 0.95)
-        for name in ("photos", "CIFAR-10")
+        for name in ("photos", "CIFAR-10", "photos, ResNet-18", "CIFAR-10, ResNet-18")
     ]
     differ = figures["Ray, parts that differ from the local run"]
     finish("use embed", figures, [*bars, Bar("Ray, parts that differ", differ, 0)])
