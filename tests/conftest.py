@@ -33,3 +33,24 @@ def photos(data):
     files = sorted((data / "caltech20").glob("*/*.jpg"))[::8]
     arrays = [np.array(Image.open(file).convert("RGB")) for file in files]
     return [torch.from_numpy(array).permute(2, 0, 1)[None] for array in arrays]
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    """The S3 server and its proxy, for all tests of this process."""
+    from stores_server.store import s3_store
+
+    with s3_store() as store:
+        yield store
+
+
+@pytest.fixture
+def s3(s3_server, monkeypatch):
+    """A store that works, found by the environment; each test takes keys of its own."""
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    s3_server.down(0)
+    s3_server.break_it()
+    yield s3_server
+    s3_server.down(0)
+    s3_server.break_it()

@@ -8,9 +8,10 @@ from typing import Protocol, runtime_checkable
 class Files(Protocol):
     """The files below a folder or an address; names are relative, with `/` between folders.
 
-    A file that is not there is a `FileNotFoundError`; any other failure is an `OSError`, after
-    whatever a store of its kind tries again. What is returned is always as long as was asked for.
-    It can be used by several threads, in forked processes, and be pickled to another machine.
+    A file that is not there is a `FileNotFoundError`, one that ends too early another `OSError`:
+    such a file is bad. A store that does not answer, however often it is asked, is a
+    `StoreFailure`, which is no `OSError`: no file is to blame, and the run ends. A name that leaves
+    the folder is a `ValueError`. What is returned is always as long as was asked for. It can be used by several threads, in forked processes, and be pickled to another machine.
     """
 
     @property

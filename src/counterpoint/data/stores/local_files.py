@@ -3,10 +3,51 @@
 import os
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from counterpoint.data.stores.file_names import checked_name
+
 OPEN = 64  # descriptors that are kept: a rank has about as many shards open
+
+
+class Descriptor:
+    """An open file, closed when nobody holds it: a thread may still read what another let go.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = (file.write(b"0123456789"), file.flush())
+    ...     Descriptor(file.name).read(2, 3)
+    b'234'
+    """
+
+    __slots__ = ("name", "number")
+
+    def __init__(self, name: str | Path) -> None:
+        self.number = -1
+        self.name = str(name)
+        self.number = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __del__(self) -> None:
+        if self.number >= 0:
+            os.close(self.number)
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self.number).st_size
+
+    def read(self, start: int, length: int | None) -> bytes:
+        """Read exactly so many bytes from a place on; all that follow without a length."""
+        wanted = max(self.size - start, 0) if length is None else length
+        parts: list[bytes] = []
+        while wanted > 0:
+            found = os.pread(self.number, wanted, start)
+            if not found:
+                raise OSError(f"{self.name} ends {wanted} bytes too early")
+            parts.append(found)
+            start, wanted = start + len(found), wanted - len(found)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +63,7 @@ class LocalFiles:
     """
 
     root: Path
-    descriptors: "OrderedDict[str, int]" = field(default_factory=OrderedDict, repr=False)
+    descriptors: "OrderedDict[str, Descriptor]" = field(default_factory=OrderedDict, repr=False)
 
     def __reduce__(self) -> tuple[type, tuple[Path]]:
         return type(self), (self.root,)  # descriptors belong to this process
@@ -36,37 +77,30 @@ class LocalFiles:
         return sorted(path.relative_to(self.root).as_posix() for path in found)
 
     def size(self, name: str) -> int:
-        return (self.root / name).stat().st_size
+        return (self.root / checked_name(name)).stat().st_size
 
     def version(self, name: str) -> str:
-        known = (self.root / name).stat()
+        known = (self.root / checked_name(name)).stat()
         return f"{known.st_size}-{known.st_mtime_ns}"
 
     def read(self, name: str, start: int = 0, length: int | None = None) -> bytes:
-        descriptor = self._opened(name)
-        wanted = os.fstat(descriptor).st_size - start if length is None else length
-        parts: list[bytes] = []
-        while wanted > 0:
-            found = os.pread(descriptor, wanted, start)
-            if not found:
-                raise OSError(f"{self.root / name} ends {wanted} bytes too early")
-            parts.append(found)
-            start, wanted = start + len(found), wanted - len(found)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return self._opened(name).read(start, length)
 
     def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        return [self.read(name, start, length) for start, length in ranges]
+        opened = self._opened(name)
+        return [opened.read(start, length) for start, length in ranges]
 
     def expect(self, names: Sequence[str]) -> None:
         """Do nothing: the system reads ahead."""
 
-    def _opened(self, name: str) -> int:
+    def _opened(self, name: str) -> Descriptor:
+        """Return an open file; each step here is whole by itself, so no lock has to be forked."""
         known = self.descriptors.get(name)
-        if known is not None:
+        if known is None:
+            known = self.descriptors[name] = Descriptor(self.root / checked_name(name))
+            with suppress(KeyError):
+                while len(self.descriptors) > OPEN:
+                    self.descriptors.popitem(last=False)
+        with suppress(KeyError):  # another thread let it go
             self.descriptors.move_to_end(name)
-            return known
-        descriptor = os.open(self.root / name, os.O_RDONLY | os.O_CLOEXEC)
-        self.descriptors[name] = descriptor
-        if len(self.descriptors) > OPEN:
-            os.close(self.descriptors.popitem(last=False)[1])
-        return descriptor
+        return known
