@@ -153,7 +153,7 @@ def _text(start: str, headers: dict[str, str]) -> bytes:
 
 
 def _say(writer, method: str, status: str, code: str) -> bool:
-    body = f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>{status}</Message></Error>'.encode()
+    body = f"<Error><Code>{code}</Code><Message>{status}</Message></Error>".encode()
     body = b"" if method == "HEAD" else body
     head = {"content-type": "application/xml", "content-length": str(len(body))}
     writer.write(_text(f"HTTP/1.1 {status}", head) + body)

@@ -94,11 +94,13 @@ class S3Store:
 @contextmanager
 def s3_store() -> Iterator[S3Store]:
     """Start a server and a proxy, with an empty bucket; end both."""
-    with _process("s3_server.py") as (_, server_port):
-        with _process("proxy.py", str(server_port)) as (proxy, proxy_port):
-            store = S3Store(server_port, proxy, proxy_port)
-            store.direct.create_bucket(Bucket=BUCKET)
-            yield store
+    with (
+        _process("s3_server.py") as (_, server_port),
+        _process("proxy.py", str(server_port)) as (proxy, proxy_port),
+    ):
+        store = S3Store(server_port, proxy, proxy_port)
+        store.direct.create_bucket(Bucket=BUCKET)
+        yield store
 
 
 @contextmanager

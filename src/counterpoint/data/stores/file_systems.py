@@ -29,7 +29,7 @@ def check_scheme(address: str, *, what: str) -> None:
 
     >>> check_scheme("s4://bucket/set", what="data")
     Traceback (most recent call last):
-    ValueError: data: got s4://bucket/set; s4:// is not known to fsspec; s3:// is, and gs://, az://, hf://, file://
+    ValueError: data: got s4://bucket/set; s4:// is not known to fsspec (s3, gs, az, hf, file are)
     """
     import fsspec
 
@@ -44,8 +44,7 @@ def check_scheme(address: str, *, what: str) -> None:
         ) from None
     except ValueError:
         raise ValueError(
-            f"{what}: got {address}; {scheme}:// is not known to fsspec; s3:// is, and gs://, "
-            "az://, hf://, file://"
+            f"{what}: got {address}; {scheme}:// is not known to fsspec (s3, gs, az, hf, file are)"
         ) from None
 
 

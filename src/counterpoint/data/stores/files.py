@@ -11,7 +11,8 @@ class Files(Protocol):
     A file that is not there is a `FileNotFoundError`, one that ends too early another `OSError`:
     such a file is bad. A store that does not answer, however often it is asked, is a
     `StoreFailure`, which is no `OSError`: no file is to blame, and the run ends. A name that leaves
-    the folder is a `ValueError`. What is returned is always as long as was asked for. It can be used by several threads, in forked processes, and be pickled to another machine.
+    the folder is a `ValueError`. What is returned is always as long as was asked for.
+    It can be used by several threads, in forked processes, and be pickled to another machine.
     """
 
     @property

@@ -83,7 +83,8 @@ class RemoteFiles:
         try:
             found = in_time(
                 *(self._system(), "cat_file", limit, self._path(name)),
-                start=start, end=start + length,
+                start=start,
+                end=start + length,
             )
         except OSError as error:
             if error.errno == errno.EINVAL:  # so s3fs says that a range begins behind the end
