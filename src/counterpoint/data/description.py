@@ -10,6 +10,7 @@ WORDS = {
     "files": ("image files", "folders"),
     "parquet": ("image files in Parquet", "classes"),
     "dataset": ("dataset items", "classes"),
+    "shards": ("images in shards", "classes"),
 }
 """By kind of source: what its samples are called, and what their labels are."""
 NAMED = 6  # suffixes of files that are not opened, and are named

@@ -8,7 +8,7 @@ from torch import Tensor
 from counterpoint.data.identity import Identity
 
 BYTES = 1 << 26  # of images at a time: those on disk are never in memory together
-FORMS = {"files": "files2", "parquet": "files2", "dataset": "items1"}
+FORMS = {"files": "files2", "parquet": "files2", "dataset": "items1", "shards": "shards1"}
 """By kind of store; the first form of files had sixteen digits of names, sizes and times."""
 
 
@@ -40,8 +40,15 @@ def encoded_fingerprint(
     sample can miss. It has five parts, so that `fingerprint_difference` can say what changed: the
     form, the number of images, and digests of names and sizes, of content, of labels.
     """
-    listed = digest_numbers(places, known.files)
-    return f"{FORMS[kind]}-{len(places)}-{listed}-{known.content.hex()[:16]}-{labels}"
+    return shard_fingerprint(kind, known, len(places), places, labels)
+
+
+def shard_fingerprint(
+    kind: str, known: Identity, count: int, numbers: Int64[Tensor, " some"], labels: str
+) -> str:
+    """Know images in shards by what their store is known by, and by numbers of each shard."""
+    listed = digest_numbers(numbers, known.files)
+    return f"{FORMS[kind]}-{count}-{listed}-{known.content.hex()[:16]}-{labels}"
 
 
 def fingerprint_difference(was: str, now: str) -> str:

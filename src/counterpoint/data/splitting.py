@@ -3,10 +3,13 @@
 Nothing here is drawn: the same images always give the same splits.
 """
 
+from collections.abc import Mapping
+
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from counterpoint.data.shards.shard_source import ShardSource
 from counterpoint.data.source import Source
 from counterpoint.data.splits import Splits
 from counterpoint.framework.permutation import SORTED, Permutation
@@ -19,8 +22,8 @@ MOST = 50_000  # section 4, ImageNet: "our own 50,000 image validation set from 
 
 def hold_out(images: Source, *, count: int) -> tuple[Source, Source]:
     """Hold some images out of a training set, in no order that the files have."""
-    (held,) = _parts(len(images), count)
-    return images.without("train", held), images.subset("validation", held)
+    train, validation = _held_out(images, {"validation": count})
+    return train, validation
 
 
 def tenths(images: Source) -> Splits:
@@ -36,12 +39,19 @@ def tenths(images: Source) -> Splits:
         none = torch.arange(0)
         whole = images.named(f"{images.name} train")
         return Splits(whole, images.subset("validation", none), images.subset("test", none))
-    validation, test = _parts(len(images), held, held)
-    return Splits(
-        images.without("train", torch.cat([validation, test])),
-        images.subset("validation", validation),
-        images.subset("test", test),
-    )
+    return Splits(*_held_out(images, {"validation": held, "test": held}))
+
+
+def _held_out(images: Source, held: Mapping[str, int]) -> list[Source]:
+    """Hold out parts by name and size; return the rest, and each part.
+
+    Of shards it is a share of each, so that a part is read shard by shard as the rest is.
+    """
+    if isinstance(images, ShardSource) and not len(images.left_out):
+        return [*images.windows(["train", *held], [*held.values()], SEED)]
+    parts = _parts(len(images), *held.values())
+    chosen = [images.subset(name, part) for name, part in zip(held, parts, strict=True)]
+    return [images.without("train", torch.cat(parts)), *chosen]
 
 
 def _parts(count: int, *held: int) -> list[Int64[Tensor, " part"]]:

@@ -14,7 +14,7 @@ from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import tenths
 
 ARRAYS = (".npy", ".npz")
-LAYOUTS = ("cifar10", "stl10", "parquet_folder", "imagenet")
+LAYOUTS = ("shards", "cifar10", "stl10", "parquet_folder", "imagenet")
 """In the order that they are tried: `LAYOUT` of layouts/NAME.py. Any other folder is of images."""
 
 

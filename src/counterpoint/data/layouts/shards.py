@@ -1,0 +1,93 @@
+"""Shards with a manifest, as `counterpoint shard` writes them."""
+
+import hashlib
+from pathlib import Path
+
+import torch
+
+from counterpoint.data.layouts.layout import Layout
+from counterpoint.data.shards.manifest import (
+    KIND,
+    MANIFEST,
+    DamagedManifestError,
+    Manifest,
+    read_manifest,
+)
+from counterpoint.data.shards.shard_source import ShardSource
+from counterpoint.data.shards.shard_table import TABLE, DamagedTableError, ShardTable, read_table
+from counterpoint.data.shards.shard_window import ShardWindow
+from counterpoint.data.shards.tar_shards import TarShards
+from counterpoint.data.source import Source
+from counterpoint.data.splits import Splits
+from counterpoint.data.stores.files import Files
+from counterpoint.data.stores.local_files import LocalFiles
+
+CHUNK = 1 << 22  # bytes of the table that are hashed at a time
+
+
+def open_shards(files: Files) -> Splits:
+    """Open the splits of shards; only manifest and table are read."""
+    try:
+        manifest, known = read_manifest(files)
+    except DamagedManifestError as error:
+        raise ValueError(f"data: {files.place}/{MANIFEST}: {error}; needs the whole one") from error
+    try:
+        table = _table(files, manifest)
+    except DamagedTableError as error:
+        raise ValueError(
+            f"data: {files.place}/{TABLE}: {error}; needs the table that the manifest is of: "
+            "copy the shards again"
+        ) from error
+    parts: dict[str, Source] = {}
+    start = 0
+    for name, split in manifest.splits.items():
+        own = table.some(start, start + split.shards)
+        start += split.shards
+        classes = manifest.classes if split.labels else None
+        store = TarShards(files, own, name, split.labels, classes, known)
+        window = ShardWindow.whole(store.counts)
+        parts[name] = ShardSource(
+            split.name, store, window, split.shape, label_count=split.label_count
+        )
+    train = parts["train"]
+    none = torch.arange(0)
+    return Splits(
+        train,
+        parts.get("validation") or train.subset("validation", none),
+        parts.get("test") or train.subset("test", none),
+        parts.get("labelled"),
+    )
+
+
+def _table(files: Files, manifest: Manifest) -> ShardTable:
+    """Read the table, and check that the manifest is of it."""
+    digest, size = hashlib.sha256(), files.size(TABLE)
+    for start in range(0, size, CHUNK):
+        digest.update(files.read(TABLE, start, min(CHUNK, size - start)))
+    if digest.hexdigest() != manifest.table:
+        raise DamagedTableError("its checksum is not the manifest's")
+    table = read_table(files)
+    start = 0
+    for name, split in manifest.splits.items():
+        stop = start + split.shards
+        own = table.some(start, stop)
+        if set(own.splits.unique().to_pylist()) - {name} or int(own.counts.sum()) != split.count:
+            raise DamagedTableError(f"its shards of {name} are not those of the manifest")
+        start = stop
+    if start != len(table):
+        raise DamagedTableError(f"it has {len(table):,} shards, and the manifest {start:,}")
+    return table
+
+
+def _fits(place: Path) -> bool:
+    """See whether a folder has a manifest of ours: by its beginning, it may be large."""
+    try:
+        with (place / MANIFEST).open("rb") as file:
+            return KIND.encode() in file.read(256)
+    except OSError:
+        return False
+
+
+LAYOUT = Layout(
+    f"shards ({MANIFEST} and {TABLE})", _fits, lambda place: open_shards(LocalFiles(place))
+)
