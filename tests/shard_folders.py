@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from counterpoint.data.shards.manifest import Manifest, SplitRecord
 from counterpoint.data.shards.shard_folder import finish_shards
+from counterpoint.data.shards.shard_manifest import ShardManifest, SplitRecord
 from counterpoint.data.shards.tar_writer import Record, write_shard
 
 
@@ -35,5 +35,5 @@ def make_shards(
         rows.append(write_shard(folder, name, split, records, labels=labels))
     known = SplitRecord(f"made {split}", number, len(counts), labels, None, shape)
     names = ("a", "b", "c") if labels else None
-    finish_shards(folder, rows, Manifest({split: known}, names, "made", 0, 1, 0, ""))
+    finish_shards(folder, rows, ShardManifest({split: known}, names, 0, 1, 0, ""))
     return folder

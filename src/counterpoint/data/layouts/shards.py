@@ -6,15 +6,15 @@ from pathlib import Path
 import torch
 
 from counterpoint.data.layouts.layout import Layout
-from counterpoint.data.shards.manifest import (
+from counterpoint.data.shards.shard_manifest import (
     KIND,
     MANIFEST,
-    DamagedManifestError,
-    Manifest,
-    read_manifest,
+    DamagedShardsError,
+    ShardManifest,
+    read_shard_manifest,
 )
 from counterpoint.data.shards.shard_source import ShardSource
-from counterpoint.data.shards.shard_table import TABLE, DamagedTableError, ShardTable, read_table
+from counterpoint.data.shards.shard_table import TABLE, ShardTable, read_shard_table
 from counterpoint.data.shards.shard_window import ShardWindow
 from counterpoint.data.shards.tar_shards import TarShards
 from counterpoint.data.source import Source
@@ -28,12 +28,12 @@ CHUNK = 1 << 22  # bytes of the table that are hashed at a time
 def open_shards(files: Files) -> Splits:
     """Open the splits of shards; only manifest and table are read."""
     try:
-        manifest, known = read_manifest(files)
-    except DamagedManifestError as error:
+        manifest, known = read_shard_manifest(files)
+    except DamagedShardsError as error:
         raise ValueError(f"data: {files.place}/{MANIFEST}: {error}; needs the whole one") from error
     try:
         table = _table(files, manifest)
-    except DamagedTableError as error:
+    except DamagedShardsError as error:
         raise ValueError(
             f"data: {files.place}/{TABLE}: {error}; needs the table that the manifest is of: "
             "copy the shards again"
@@ -59,23 +59,23 @@ def open_shards(files: Files) -> Splits:
     )
 
 
-def _table(files: Files, manifest: Manifest) -> ShardTable:
+def _table(files: Files, manifest: ShardManifest) -> ShardTable:
     """Read the table, and check that the manifest is of it."""
     digest, size = hashlib.sha256(), files.size(TABLE)
     for start in range(0, size, CHUNK):
         digest.update(files.read(TABLE, start, min(CHUNK, size - start)))
     if digest.hexdigest() != manifest.table:
-        raise DamagedTableError("its checksum is not the manifest's")
-    table = read_table(files)
+        raise DamagedShardsError("its checksum is not the manifest's")
+    table = read_shard_table(files)
     start = 0
     for name, split in manifest.splits.items():
         stop = start + split.shards
         own = table.some(start, stop)
         if set(own.splits.unique().to_pylist()) - {name} or int(own.counts.sum()) != split.count:
-            raise DamagedTableError(f"its shards of {name} are not those of the manifest")
+            raise DamagedShardsError(f"its shards of {name} are not those of the manifest")
         start = stop
     if start != len(table):
-        raise DamagedTableError(f"it has {len(table):,} shards, and the manifest {start:,}")
+        raise DamagedShardsError(f"it has {len(table):,} shards, and the manifest {start:,}")
     return table
 
 

@@ -16,6 +16,7 @@ import pyarrow as arrow
 import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 
+from counterpoint.data.shards.shard_manifest import DamagedShardsError
 from counterpoint.data.shards.tar_writer import ShardRow
 from counterpoint.data.stores.files import Files
 
@@ -37,10 +38,6 @@ SCHEMA = arrow.schema(
         ("index_sha256", DIGEST),
     ]
 )
-
-
-class DamagedTableError(ValueError):
-    """A table of shards that cannot be believed; it says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,14 +64,14 @@ class ShardTable:
         return str(self.names[shard])
 
 
-def write_table(path: Path, rows: Sequence[ShardRow]) -> None:
+def write_shard_table(path: Path, rows: Sequence[ShardRow]) -> None:
     """Write a table; whoever calls gives it its last name."""
     columns = {field.name: [getattr(row, field.name) for row in rows] for field in SCHEMA}
     table = arrow.table(columns, schema=SCHEMA)
     parquet.write_table(table, path, compression="none", use_dictionary=["split"])
 
 
-def read_table(files: Files) -> ShardTable:
+def read_shard_table(files: Files) -> ShardTable:
     """Read what training needs of a table, and check all of it."""
     try:
         with parquet.ParquetFile(_opened(files), read_dictionary=["name", "split"]) as opened:
@@ -82,7 +79,7 @@ def read_table(files: Files) -> ShardTable:
             wanted = ["name", "split", "count", "length"]
             parts = [_checked(part) for part in opened.iter_batches(ROWS, columns=wanted)]
     except (arrow.ArrowException, TypeError, KeyError) as error:
-        raise DamagedTableError(f"it is not a readable Parquet file: {error}") from error
+        raise DamagedShardsError(f"it is not a readable Parquet file: {error}") from error
     names, splits, counts, lengths = zip(*parts, strict=True) if parts else ([], [], [], [])
     text = arrow.string()
     none = np.zeros(0, np.int64)
@@ -108,15 +105,15 @@ def _opened(files: Files) -> Any:
 def _check_shape(opened: Any) -> None:
     found = opened.schema_arrow
     if any(found.field(field.name).type != field.type for field in SCHEMA if field.name in KEPT):
-        raise DamagedTableError(f"its columns are {', '.join(map(str, found))}")
+        raise DamagedShardsError(f"its columns are {', '.join(map(str, found))}")
     said = opened.metadata
     if said.num_rows > MOST_SHARDS:
-        raise DamagedTableError(f"it has {said.num_rows:,} rows, at most {MOST_SHARDS:,}")
+        raise DamagedShardsError(f"it has {said.num_rows:,} rows, at most {MOST_SHARDS:,}")
     for group in range(said.num_row_groups):
         row_group = said.row_group(group)
         for number in range(row_group.num_columns):
             if row_group.column(number).compression != "UNCOMPRESSED":
-                raise DamagedTableError("it is compressed")
+                raise DamagedShardsError("it is compressed")
 
 
 def _checked(part: Any) -> tuple[Any, Any, Any, Any]:
@@ -125,23 +122,23 @@ def _checked(part: Any) -> tuple[Any, Any, Any, Any]:
     good = compute.match_substring_regex(names, NAME)
     if not compute.all(good).as_py():
         bad = names[compute.index(good, value=False).as_py()].as_py()
-        raise DamagedTableError(f"a shard is called {bad[:80]!r}; needs NAME.tar, without folders")
+        raise DamagedShardsError(f"a shard is called {bad[:80]!r}; needs NAME.tar, without folders")
     numbers = [part.column(place) for place in (2, 3)]
     if any(some.null_count for some in (names, splits, *numbers)):
-        raise DamagedTableError("values are missing")
+        raise DamagedShardsError("values are missing")
     counts, lengths = (some.to_numpy() for some in numbers)
     if len(counts) and (counts.min() < 0 or counts.max() >= 1 << 31 or lengths.min() < 0):
-        raise DamagedTableError("a count or a length is not possible")
+        raise DamagedShardsError("a count or a length is not possible")
     return names, splits, counts, lengths
 
 
 def _text(column: Any) -> Any:
     """Return short text as it is; what is long is refused before it is copied."""
     if not arrow.types.is_dictionary(column.type):
-        raise DamagedTableError(f"names are {column.type}")
+        raise DamagedShardsError(f"names are {column.type}")
     words = column.dictionary
     if len(words) and (compute.max(compute.binary_length(words)).as_py() or 0) > LONGEST:
-        raise DamagedTableError(f"a name is longer than {LONGEST} characters")
+        raise DamagedShardsError(f"a name is longer than {LONGEST} characters")
     return column.cast(arrow.string())
 
 

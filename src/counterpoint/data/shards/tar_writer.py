@@ -73,14 +73,14 @@ def write_shard(
             file.write(END)
             digest.update(END)
             length += len(END)
-            flush_to_disk(file)
+            _flush(file)
         unfinished.replace(folder / name)
     finally:
         unfinished.unlink(missing_ok=True)
     assert len(numbers) == len(known) * labels, f"{name}: all records have labels, or none has"
     found = np.array(known, RECORD) if known else np.zeros(0, RECORD)
     index = encode_index(found, length, labels=numbers if labels else None, names=names)
-    write_whole(folder / index_name(name), index)
+    write_to_disk(folder / index_name(name), index)
     sums = digest.digest(), hashlib.sha256(index).digest()
     return ShardRow(name, split, len(known), length, *sums)
 
@@ -94,13 +94,13 @@ def index_name(shard: str) -> str:
     return shard.removesuffix(".tar") + ".idx"
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_to_disk(path: Path, content: bytes) -> None:
     """Write a file at once and to the disk, so that nobody ever sees half of it."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with unfinished.open("wb") as file:
             file.write(content)
-            flush_to_disk(file)
+            _flush(file)
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -111,7 +111,7 @@ def write_whole(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
-def flush_to_disk(file: IO[bytes]) -> None:
+def _flush(file: IO[bytes]) -> None:
     """Wait until what was written is on the disk."""
     file.flush()
     os.fsync(file.fileno())

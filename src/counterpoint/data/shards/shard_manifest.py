@@ -16,8 +16,8 @@ MOST_BYTES = 64 << 20  # names of a million classes
 SPLIT_NAMES = ("train", "labelled", "validation", "test")
 
 
-class DamagedManifestError(ValueError):
-    """A manifest that cannot be believed; it says why."""
+class DamagedShardsError(ValueError):
+    """A manifest or a table of shards that cannot be believed; it says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,16 @@ class SplitRecord:
     label_count: int | None = None
     shape: tuple[int, ...] | None = None
     """The shape of every image, where all have one."""
+    source: str = ""
+    """The fingerprint of the images that the shards were made of."""
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class ShardManifest:
     """What all shards hold; the table beside it has a row for each."""
 
     splits: Mapping[str, SplitRecord]
     classes: tuple[str, ...] | None
-    fingerprint: str
-    """Of the images that the shards were made of."""
     key: int
     """Of the permutation that mixed them."""
     lanes: int
@@ -55,45 +55,44 @@ class Manifest:
         return (json.dumps(record, indent=1) + "\n").encode()
 
 
-def decode_manifest(content: bytes) -> Manifest:
+def decode_shard_manifest(content: bytes) -> ShardManifest:
     """Read a manifest, and refuse what it cannot mean.
 
     >>> split = SplitRecord("photos train", 3, 1, labels=False)
-    >>> known = Manifest({"train": split}, None, "files2-3-a-b-none", 0, 1, 0, "00" * 32)
-    >>> decode_manifest(known.encode()) == known
+    >>> known = ShardManifest({"train": split}, None, 0, 1, 0, "00" * 32)
+    >>> decode_shard_manifest(known.encode()) == known
     True
     """
     try:
         record = json.loads(content)
         if record["kind"] != KIND:
-            raise DamagedManifestError(f"its kind is {record['kind']!r}, needs {KIND!r}")
+            raise DamagedShardsError(f"its kind is {record['kind']!r}, needs {KIND!r}")
         if record["format"] != FORMAT:
-            raise DamagedManifestError(
+            raise DamagedShardsError(
                 f"its format is {record['format']!r}; this version reads {FORMAT}"
             )
         splits = {name: _split(name, split) for name, split in record["splits"].items()}
         classes = record["classes"]
-        found = Manifest(
+        found = ShardManifest(
             splits,
             None if classes is None else tuple(_of(str, name) for name in classes),
-            _of(str, record["fingerprint"]),
             _number(record["key"]),
             _number(record["lanes"]),
             _number(record["left_out"]),
             bytes.fromhex(_of(str, record["table"])).hex(),
         )
-    except DamagedManifestError:
+    except DamagedShardsError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise DamagedManifestError(f"it is not a manifest of shards: {error!r}") from error
+        raise DamagedShardsError(f"it is not a manifest of shards: {error!r}") from error
     if "train" not in splits:
-        raise DamagedManifestError("it has no split to train on")
+        raise DamagedShardsError("it has no split to train on")
     return found
 
 
 def _split(name: str, record: Mapping[str, Any]) -> SplitRecord:
     if name not in SPLIT_NAMES:
-        raise DamagedManifestError(f"it has a split {name!r}; needs {', '.join(SPLIT_NAMES)}")
+        raise DamagedShardsError(f"it has a split {name!r}; needs {', '.join(SPLIT_NAMES)}")
     shape, labels = record["shape"], record["label_count"]
     return SplitRecord(
         _of(str, record["name"]),
@@ -102,32 +101,33 @@ def _split(name: str, record: Mapping[str, Any]) -> SplitRecord:
         _of(bool, record["labels"]),
         None if labels is None else _number(labels),
         None if shape is None else _shape(shape),
+        _of(str, record["source"]),
     )
 
 
 def _shape(numbers: Any) -> tuple[int, ...]:
     shape = tuple(_number(number) for number in _of(list, numbers))
     if len(shape) != 3 or shape[0] not in (1, 3) or not all(shape) or max(shape) > 1 << 16:
-        raise DamagedManifestError(f"it says that images are {shape}")
+        raise DamagedShardsError(f"it says that images are {shape}")
     return shape
 
 
 def _number(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 1 << 63:
-        raise DamagedManifestError(f"{value!r} stands where a number is needed")
+        raise DamagedShardsError(f"{value!r} stands where a number is needed")
     return value
 
 
 def _of(kind: type[Value], value: Any) -> Value:
     if not isinstance(value, kind):
-        raise DamagedManifestError(f"{value!r} stands where {kind.__name__} is needed")
+        raise DamagedShardsError(f"{value!r} stands where {kind.__name__} is needed")
     return value
 
 
-def read_manifest(files: Files) -> tuple[Manifest, bytes]:
+def read_shard_manifest(files: Files) -> tuple[ShardManifest, bytes]:
     """Read the manifest of some files; return it and its SHA-256."""
     size = files.size(MANIFEST)
     if size > MOST_BYTES:
-        raise DamagedManifestError(f"it has {size:,} bytes, at most {MOST_BYTES:,}")
+        raise DamagedShardsError(f"it has {size:,} bytes, at most {MOST_BYTES:,}")
     content = files.read(MANIFEST)
-    return decode_manifest(content), hashlib.sha256(content).digest()
+    return decode_shard_manifest(content), hashlib.sha256(content).digest()
