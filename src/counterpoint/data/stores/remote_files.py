@@ -1,14 +1,18 @@
 """Files of an object store, by any address that fsspec knows."""
 
 import errno
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from counterpoint.data.stores.byte_ranges import merged_ranges, part_ranges
+from counterpoint.data.stores.fetcher import Wish
 from counterpoint.data.stores.file_names import checked_name
 from counterpoint.data.stores.file_systems import file_system, in_time
+from counterpoint.data.stores.local_copies import LocalCopies
+from counterpoint.data.stores.local_files import Descriptor
 from counterpoint.data.stores.retry import EndsEarlyError, Patience, ask, environment_patience
 from counterpoint.pulse import beat
 
@@ -31,6 +35,12 @@ class RemoteFiles:
     address: str
     """Without a slash at its end."""
     patience: Patience = field(default_factory=environment_patience)
+    edition: str = ""
+    """What all files are known by, such as the hash of a manifest; without it each is looked at."""
+    copies: LocalCopies = field(default_factory=LocalCopies, repr=False)
+
+    def __reduce__(self) -> tuple[type, tuple[str, Patience, str]]:
+        return type(self), (self.address, self.patience, self.edition)
 
     @property
     def place(self) -> str:
@@ -56,17 +66,47 @@ class RemoteFiles:
         return f"{known['size']}-{mark}"
 
     def read(self, name: str, start: int = 0, length: int | None = None) -> bytes:
+        """Read from the copy on this machine, wait for it if it is on its way, or ask the store."""
+        copy = self._copy(name)
+        if copy is not None:
+            return copy.read(start, length)
         if length is None:
             length = max(self.size(name) - start, 0)
         parts = [self.request(name, *part) for part in part_ranges(start, length)]
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        copy = self._copy(name)
+        if copy is not None:
+            return [copy.read(start, length) for start, length in ranges]
         chunks = {place: self.read(name, *place) for place in merged_ranges(ranges)}
         return [_within(chunks, start, length) for start, length in ranges]
 
     def expect(self, names: Sequence[str]) -> None:
-        """Do nothing yet."""
+        """Bring whole files into the cache of this machine, in threads, in this order."""
+        wishes = (
+            Wish(
+                claim=self._claim(name),
+                key=partial(self._key, name),
+                size=partial(self.size, name),
+                request=partial(self.request, name),
+                title=f"{self.address}/{name}",
+            )
+            for name in map(checked_name, names)
+        )
+        self.copies.expect(wishes)
+
+    def _copy(self, name: str) -> Descriptor | None:
+        claim = self._claim(checked_name(name))
+        return self.copies.opened(claim, partial(self._key, name), self.patience.in_all)
+
+    def _claim(self, name: str) -> str:
+        return hashlib.sha256(f"{self.address}\n{name}".encode()).hexdigest()[:32]
+
+    def _key(self, name: str) -> str:
+        """Name the copy of a file: another edition, or another version, is another copy."""
+        known = self.edition or self.version(name)
+        return hashlib.sha256(f"{self.address}\n{name}\n{known}".encode()).hexdigest()[:32]
 
     def request(self, name: str, start: int, length: int) -> bytes:
         """Read one range by one request, past every cache."""
