@@ -39,6 +39,7 @@ class Fetcher:
     cache: ShardCache
     wishes: "queue.SimpleQueue[Wish]" = field(default_factory=queue.SimpleQueue)
     pending: set[str] = field(default_factory=set)
+    turns: "Turns" = field(default_factory=lambda: Turns())
     ended: bool = False
     said: bool = False
 
@@ -57,25 +58,29 @@ class Fetcher:
 
     def _work(self) -> None:
         while not self.ended:
-            wish = self.wishes.get()
+            with self.turns.lock:
+                wish, turn = self.wishes.get(), self.turns.take()
             try:
-                self._fetch(wish)
+                self._fetch(wish, turn)
             except (StoreFailure, FileNotFoundError):
                 pass  # whoever reads it meets the same, and says so
             except (OSError, ValueError, TypeError, RuntimeError) as error:
                 self._say(f"{wish.title}: not kept on this machine ({error}); read in pieces")
             finally:
+                self.turns.leave(turn)
                 self.cache.release(wish.claim)
                 self.pending.discard(wish.claim)
 
-    def _fetch(self, wish: Wish) -> None:
+    def _fetch(self, wish: Wish, turn: int) -> None:
         key = wish.key()
         if self.cache.has(key):
             self.cache.used(key)
             return
         size = wish.size()
+        self.turns.wait(turn)  # what is read first must not wait for room that later files took
         if not self._reserved(wish, key, size):
             return
+        self.turns.leave(turn)
         with self.cache.part(key) as part:
             for start, length in part_ranges(0, size):
                 os.pwrite(part, wish.request(start, length), start)
@@ -111,6 +116,38 @@ class Fetcher:
         if os.getpid() == pid:
             for name in list(self.pending):
                 self.cache.release(name)
+
+
+@dataclass(eq=False)
+class Turns:
+    """Numbers that are served in order; a number that was left is passed over.
+
+    >>> turns = Turns()
+    >>> first, second = turns.take(), turns.take()
+    >>> turns.leave(second)
+    >>> turns.wait(first)  # does not block: it is the first
+    """
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Held while a number is taken together with something else."""
+    taken: int = 0
+    here: set[int] = field(default_factory=set)
+    moved: threading.Condition = field(default_factory=threading.Condition)
+
+    def take(self) -> int:
+        with self.moved:
+            self.taken += 1
+            self.here.add(self.taken)
+            return self.taken
+
+    def wait(self, turn: int) -> None:
+        with self.moved:
+            self.moved.wait_for(lambda: min(self.here) == turn)
+
+    def leave(self, turn: int) -> None:
+        with self.moved:
+            self.here.discard(turn)
+            self.moved.notify_all()
 
 
 _FETCHERS: dict[tuple[int, ShardCache], Fetcher] = {}
