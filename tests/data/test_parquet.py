@@ -306,7 +306,7 @@ def test_rows_that_share_an_entry_share_memory(tmp_path, nested):
 
 def test_what_is_read_is_counted_whatever_the_file_says(tmp_path, monkeypatch):
     write(tmp_path / "train-0.parquet", [bytes([n]) * 10_000 for n in range(200)])
-    monkeypatch.setattr(rows_module, "_said", lambda *_: 0)
+    monkeypatch.setattr(rows_module, "said_bytes", lambda *_: 0)
     monkeypatch.setattr(rows_module, "MEMORY", 1e6 / machine_memory())
     with pytest.raises(ValueError, match=r"are kept in memory, of which .*write them to a folder"):
         open_data(tmp_path)

@@ -11,6 +11,8 @@ WORDS = {
     "parquet": ("image files in Parquet", "classes"),
     "dataset": ("dataset items", "classes"),
     "shards": ("images in shards", "classes"),
+    "webdataset": ("images in tars", "classes"),
+    "row groups": ("images in Parquet", "classes"),
 }
 """By kind of source: what its samples are called, and what their labels are."""
 NAMED = 6  # suffixes of files that are not opened, and are named

@@ -78,7 +78,7 @@ def _read_bytes(files: tuple[Path, ...], column: str) -> "EncodedRows":
     What a file says of its size is looked at first, and not believed: it is counted what was
     read. Rows that share one entry of a dictionary are written once; they stay so in memory.
     """
-    _check_memory(files, sum(_said(file, column) for file in files))
+    _check_memory(files, sum(said_bytes(file, column) for file in files))
     chunks: list[Any] = []
     total = 0
     for batch in _batches(files, column):
@@ -121,7 +121,7 @@ def _is_bytes(part: Any) -> bool:
     return part.physical_type == "BYTE_ARRAY" and not part.path_in_schema.endswith(".path")
 
 
-def _said(file: Path, column: str) -> int:
+def said_bytes(file: Path, column: str) -> int:
     """Return the bytes of a column by the file's own word."""
     found = read_metadata(file)
     groups = range(found.num_row_groups)

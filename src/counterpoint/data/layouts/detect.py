@@ -9,12 +9,13 @@ from counterpoint.data.layouts.arrays import array_file
 from counterpoint.data.layouts.image_folder import image_files
 from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.layouts.parquet_folder import open_parquet
+from counterpoint.data.layouts.tars import COMPRESSED_TARS, refuse_compressed, tar_file
 from counterpoint.data.location import local
 from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import tenths
 
 ARRAYS = (".npy", ".npz")
-LAYOUTS = ("shards", "cifar10", "stl10", "parquet_folder", "imagenet")
+LAYOUTS = ("shards", "cifar10", "stl10", "tars", "parquet_folder", "imagenet")
 """In the order that they are tried: `LAYOUT` of layouts/NAME.py. Any other folder is of images."""
 
 
@@ -61,7 +62,11 @@ def _file(place: Path) -> Splits:
         return tenths(array_file(place))
     if place.suffix == ".parquet":
         return open_parquet(place.parent, {"train": (place,)}, name=place.stem)
-    kinds = ", ".join((*ARRAYS, ".parquet"))
+    if place.suffix == ".tar":
+        return tar_file(place)
+    if place.name.endswith(COMPRESSED_TARS):
+        refuse_compressed(place.parent, [place.name])
+    kinds = ", ".join((*ARRAYS, ".parquet", ".tar"))
     raise ValueError(f"data: got the file {place}, needs a folder or one of {kinds}")
 
 

@@ -4,16 +4,25 @@ from pathlib import Path
 
 from counterpoint.data.layouts.cifar10 import CLASSES, cifar10_rows
 from counterpoint.data.layouts.layout import Layout
-from counterpoint.data.layouts.parquet import columns_of, parquet_files, parquet_splits
+from counterpoint.data.layouts.parquet import file_columns, parquet_files, parquet_splits
+from counterpoint.data.layouts.parquet_stream import stream_parquet, streams
 from counterpoint.data.splits import Splits
+from counterpoint.data.stores.local_files import LocalFiles
 
 
 def open_parquet(place: Path, files: dict[str, tuple[Path, ...]], *, name: str = "") -> Splits:
     """Open the Parquet files of each split."""
-    some = next(iter(files.values()))
-    if {"train", "test"} == files.keys() and columns_of(some[0]).classes == CLASSES:
+    columns = file_columns(next(iter(files.values()))[0])
+    if {"train", "test"} == files.keys() and columns.classes == CLASSES:
         return cifar10_rows(place)
-    return parquet_splits(name or place.resolve().name, files)
+    name = name or place.resolve().name
+    if not streams(files, columns.image):
+        return parquet_splits(name, files)
+    names = {
+        split: tuple(file.relative_to(place).as_posix() for file in some)
+        for split, some in files.items()
+    }
+    return stream_parquet(LocalFiles(place), names, name=name)
 
 
 LAYOUT = Layout(
