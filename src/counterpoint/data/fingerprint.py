@@ -9,8 +9,12 @@ from counterpoint.data.identity import Identity
 
 BYTES = 1 << 26  # of images at a time: those on disk are never in memory together
 FORMS = {
-    **{"files": "files2", "parquet": "files2", "dataset": "items1"},
-    **{"shards": "shards1", "webdataset": "tars1", "row groups": "groups1"},
+    "files": "files2",
+    "parquet": "files2",
+    "dataset": "items1",
+    "shards": "shards1",
+    "webdataset": "tars1",
+    "row groups": "groups1",
 }
 """By kind of store; the first form of files had sixteen digits of names, sizes and times."""
 

@@ -13,6 +13,7 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 
 from counterpoint.data.identity import Identity, content_of, sampled_places
+from counterpoint.data.notes import one_line
 from counterpoint.data.pictures import StoredFile, UnreadableImageError
 
 MEMORY = 0.5  # of the machine's; the rest is for training; our choice
@@ -114,7 +115,9 @@ def _batches(files: tuple[Path, ...], column: str) -> Iterator[Any]:
                 ) as opened:
                     yield from opened.iter_batches(ROWS, row_groups=[group], columns=[column])
         except (arrow.ArrowException, OSError) as error:
-            raise ValueError(f"data: {column} of {file} cannot be read: {error}") from error
+            raise ValueError(
+                f"data: {column} of {file} cannot be read: {one_line(error)}"
+            ) from error
 
 
 def _is_bytes(part: Any) -> bool:
@@ -140,7 +143,7 @@ def read_column(files: tuple[Path, ...], column: str) -> Any:
         return parquet.read_table(list(files), columns=[column]).column(column)
     except (arrow.ArrowException, OSError) as error:
         there = ", ".join(str(file) for file in files)
-        raise ValueError(f"data: {column} of {there} cannot be read: {error}") from error
+        raise ValueError(f"data: {column} of {there} cannot be read: {one_line(error)}") from error
 
 
 def read_metadata(file: Path) -> Any:
@@ -149,7 +152,7 @@ def read_metadata(file: Path) -> Any:
         return parquet.read_metadata(file)
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(
-            f"data: {file} is not a readable Parquet file: {error}; download it again"
+            f"data: {file} is not a readable Parquet file: {one_line(error)}; download it again"
         ) from error
 
 

@@ -26,7 +26,7 @@ def add(tar, name, content, **more):
 
 
 def pack_tar(path, samples, *, label="cls", form=tarfile.USTAR_FORMAT):
-    """Write (file, label) as webdataset does: a key for each, and a member for each of its parts."""
+    """Write (file, label) as webdataset does: members of one key for each."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w", format=form) as tar:
         for number, (file, one) in enumerate(samples):

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 import torch
-from data.shards.packs import STRUCT, pack_parquet, photo_files
 
 from counterpoint.data import EncodedSource, open_data
 from counterpoint.data.layouts import parquet_stream
@@ -17,6 +16,7 @@ from counterpoint.data.shards import row_group_listing, row_group_read
 from counterpoint.data.shards.row_groups import RowGroups
 from counterpoint.data.shards.shard_source import ShardSource
 from counterpoint.data.source import all_labels
+from data.shards.packs import STRUCT, pack_parquet, photo_files
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def test_a_row_group_is_a_shard(packed, streamed):
 
 
 def test_below_the_bound_rows_stay_in_memory(packed, monkeypatch):
-    place, photos, _ = packed
+    place, _, _ = packed
     whole = open_data(place)
     assert isinstance(whole.train, EncodedSource)
     size = sum(file.stat().st_size for file in place.iterdir())
@@ -140,7 +140,7 @@ def test_rows_without_an_image_are_bad_alone(packed, streamed, tmp_path):
 
 
 def test_a_damaged_row_group_is_bad_alone(packed, streamed, tmp_path):
-    place, photos, classes = packed
+    _, photos, classes = packed
     file = tmp_path / "train-0.parquet"
     pack_parquet(file, photos[:60], classes, groups=[20, 20, 20])
     found = parquet.read_metadata(file)

@@ -1,4 +1,4 @@
-"""Tars in webdataset's layout: every header that tarfile knows, samples, labels, and their index."""
+"""Tars in webdataset's layout: headers as tarfile knows them, samples, labels, the index."""
 
 import gzip
 import io
@@ -8,7 +8,6 @@ import tarfile
 
 import pytest
 import torch
-from data.shards.packs import add, pack_tar, photo_files
 
 from counterpoint.data import open_data
 from counterpoint.data.encoded_source import EncodedSource
@@ -19,6 +18,7 @@ from counterpoint.data.shards.webdataset_headers import BLOCK, tar_members
 from counterpoint.data.shards.webdataset_samples import samples_of
 from counterpoint.data.source import all_labels
 from counterpoint.data.stores.local_files import LocalFiles
+from data.shards.packs import add, pack_tar, photo_files
 
 
 @pytest.fixture(autouse=True)
@@ -177,7 +177,7 @@ COUNTED = []
 def test_a_second_start_reads_no_tar(packed, monkeypatch):
     from counterpoint.data.layouts import tars
 
-    place, photos, _ = packed
+    place, _, _ = packed
     monkeypatch.setattr(tars, "LocalFiles", Counted)
     COUNTED.clear()
     first = open_data(place)
@@ -214,8 +214,10 @@ def test_an_index_of_ours_beside_a_tar_is_used(packed, tmp_path, monkeypatch):
     from counterpoint.data.shards import webdataset_index
 
     _, photos, _ = packed
-    records = [Record(f.read_bytes(), "JPEG", f"{f.parent.name}/{f.name}", n) for f, n in photos[:9]]
-    write_shard(tmp_path, "a.tar", "train", records)
+    records = [
+        Record(f.read_bytes(), "JPEG", f"{f.parent.name}/{f.name}", n) for f, n in photos[:9]
+    ]
+    write_shard(tmp_path, "a.tar", "train", records, labels=True)
     monkeypatch.setattr(webdataset_index, "index_tar", None)
     train = open_data(tmp_path).train
     assert all_labels(train).tolist() == [label for _, label in photos[:9]]
@@ -282,10 +284,10 @@ def test_a_tar_that_is_cut_short_is_named(packed, tmp_path):
     with pytest.raises(ValueError, match=r"data: .*a.tar is not a whole tar: .*download it again"):
         open_data(tmp_path)
     (tmp_path / "a.tar").write_bytes(content[:5000] + b"\1" * 3000 + content[8000:])
-    with pytest.raises(ValueError, match="is not a whole tar|no tar header"):
+    with pytest.raises(ValueError, match="is not a whole tar"):
         open_data(tmp_path)
     (tmp_path / "a.tar").write_bytes(bytes(10_240))
-    with pytest.raises(FileNotFoundError, match="no .jpg.* members in"):
+    with pytest.raises(FileNotFoundError, match=r"no .jpg.* members in"):
         open_data(tmp_path)
 
 

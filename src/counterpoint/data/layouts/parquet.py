@@ -10,6 +10,7 @@ from counterpoint.data.encoded_source import EncodedSource
 from counterpoint.data.indexing import kept_index
 from counterpoint.data.layouts.parquet_columns import Columns, columns_of
 from counterpoint.data.layouts.split_names import names_below, split_names
+from counterpoint.data.notes import one_line
 from counterpoint.data.rows import Rows, read_column, read_metadata
 from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import arranged
@@ -33,7 +34,7 @@ def file_columns(file: Path) -> Columns:
     try:
         schema = read_metadata(file).schema.to_arrow_schema()
     except (arrow.ArrowException, OSError) as error:
-        raise ValueError(f"data: the schema of {file} cannot be read: {error}") from error
+        raise ValueError(f"data: the schema of {file} cannot be read: {one_line(error)}") from error
     return columns_of(schema, file)
 
 

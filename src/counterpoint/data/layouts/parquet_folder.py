@@ -12,10 +12,12 @@ from counterpoint.data.stores.local_files import LocalFiles
 
 def open_parquet(place: Path, files: dict[str, tuple[Path, ...]], *, name: str = "") -> Splits:
     """Open the Parquet files of each split."""
-    columns = file_columns(next(iter(files.values()))[0])
+    name = name or place.resolve().name
+    if "train" not in files:
+        return parquet_splits(name, files)  # which says what is needed
+    columns = file_columns(files["train"][0])
     if {"train", "test"} == files.keys() and columns.classes == CLASSES:
         return cifar10_rows(place)
-    name = name or place.resolve().name
     if not streams(files, columns.image):
         return parquet_splits(name, files)
     names = {

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from counterpoint.data.layouts.parquet_columns import columns_of
 from counterpoint.data.layouts.split_names import names_among, split_names
+from counterpoint.data.notes import one_line
 from counterpoint.data.rows import said_bytes
-from counterpoint.data.shards.row_group_footer import DAMAGED, one_line, read_footer
+from counterpoint.data.shards.row_group_footer import DAMAGED, read_footer
 from counterpoint.data.shards.row_group_listing import LeafPaths, list_groups
 from counterpoint.data.shards.row_groups import RowGroups
 from counterpoint.data.shards.shard_source import ShardSource
@@ -21,7 +22,7 @@ and of no machine: splits of streams are others, and training must not see what 
 
 
 def streams(files: Mapping[str, tuple[Path, ...]], image: str) -> bool:
-    """See whether the files of all splits, or their images by their footers, are above the bound."""
+    """See whether all files, or their images by their footers, are above the bound."""
     every = [file for some in files.values() for file in some]
     total = 0
     for file in every:
@@ -45,7 +46,9 @@ def _source(files: Files, names: tuple[str, ...], name: str) -> ShardSource:
     try:
         schema = read_footer(files, names[0]).found.schema.to_arrow_schema()
     except DAMAGED as error:
-        raise ValueError(f"data: the schema of {first} cannot be read: {one_line(error)}") from error
+        raise ValueError(
+            f"data: the schema of {first} cannot be read: {one_line(error)}"
+        ) from error
     columns = columns_of(schema, first)
     listing = list_groups(files, names, LeafPaths(columns.leaf, columns.label))
     classes = columns.classes if listing.has_labels else None

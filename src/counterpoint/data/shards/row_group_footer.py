@@ -7,13 +7,15 @@ from typing import Any
 import pyarrow as arrow
 import pyarrow.parquet as parquet
 
+from counterpoint.data.notes import one_line
 from counterpoint.data.stores.files import Files
 
 TAIL = 1 << 16  # bytes that are read at first; a footer is mostly shorter
 MOST_FOOTER = 64 << 20  # bytes
 STRINGS, CONTAINERS = 64 << 20, 10 << 20  # what Thrift may allocate for one string, one list
 MAGIC = b"PAR1"
-DAMAGED = (arrow.ArrowException, OSError, ValueError, OverflowError)
+DAMAGED = (arrow.ArrowException, ValueError, OverflowError)
+"""What pyarrow raises on damaged files; where it reads from memory, also an `OSError`."""
 
 
 class FileDamageError(ValueError):
@@ -52,27 +54,34 @@ class Footer:
 
 def read_footer(files: Files, name: str) -> Footer:
     """Read the end of a Parquet file, in one request where that is enough."""
+    size = files.size(name)
+    tail = files.read(name, max(0, size - TAIL), min(size, TAIL))
     try:
-        size = files.size(name)
-        tail = files.read(name, max(0, size - TAIL), min(size, TAIL))
         if tail[-4:] != MAGIC or size < 12:
             raise FileDamageError(f"it does not end in {MAGIC.decode()}: it was cut short")
         length = int.from_bytes(tail[-8:-4], "little")
         if length > min(size - 12, MOST_FOOTER):
             raise FileDamageError(f"its footer says that it has {length:,} bytes")
-        if length + 8 > len(tail):
-            tail = files.read(name, size - length - 8, length + 8)
+    except FileDamageError as error:
+        raise _unreadable(files, name, error) from None
+    if length + 8 > len(tail):
+        tail = files.read(name, size - length - 8, length + 8)
+    try:
         with parquet.ParquetFile(
             arrow.BufferReader(tail[-length - 8 :]),
             thrift_string_size_limit=STRINGS,
             thrift_container_size_limit=CONTAINERS,
         ) as opened:
             return Footer(name, size, opened.metadata)
-    except DAMAGED as error:
-        raise ValueError(
-            f"data: {files.place}/{name} is not a readable Parquet file: {one_line(error)}; "
-            "download it again"
-        ) from error
+    except (*DAMAGED, OSError) as error:
+        raise _unreadable(files, name, error) from error
+
+
+def _unreadable(files: Files, name: str, error: Exception) -> FileDamageError:
+    return FileDamageError(
+        f"data: {files.place}/{name} is not a readable Parquet file: {one_line(error)}; "
+        "download it again"
+    )
 
 
 class ChunkFile(io.RawIOBase):
@@ -103,8 +112,3 @@ class ChunkFile(io.RawIOBase):
             raise OSError("a row group refers to bytes that are not its own")
         self.place += size
         return self.data[first : first + size]
-
-
-def one_line(error: BaseException) -> str:
-    """Write an error of pyarrow, which may have many lines, as one."""
-    return " ".join(str(error).split())[:300]

@@ -1,4 +1,4 @@
-"""How many rows each row group of some Parquet files has: read once from their footers, and kept."""
+"""How many rows each row group of Parquet files has: read once from their footers, and kept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,8 @@ def list_groups(files: Files, names: Sequence[str], leaves: LeafPaths) -> GroupL
     """
     form = f"{FORM} {leaves}"
     found = kept_listing(files, names, form, lambda _: _read(files, names, leaves))
-    return GroupListing(**found.tensors, **found.words)
+    rows, groups = found.tensors["rows"], found.tensors["groups"]
+    return GroupListing(rows, groups, found.words["has_labels"], found.words["largest"])
 
 
 def _read(files: Files, names: Sequence[str], leaves: LeafPaths) -> FileListing:

@@ -12,15 +12,16 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from counterpoint.data.notes import one_line
 from counterpoint.data.pictures import MOST_FILE, too_long
 from counterpoint.data.shards.row_group_footer import (
     DAMAGED,
     ChunkFile,
     FileDamageError,
     Footer,
-    one_line,
 )
 from counterpoint.data.shards.row_group_pages import Pages, read_pages
+from counterpoint.data.shards.shard_bytes import shard_bytes
 from counterpoint.data.stores.files import Files
 
 MOST_GROUP = 512 << 20
@@ -76,9 +77,7 @@ def _inner(chunk: Any) -> Any:
     return chunk.field(0)
 
 
-def read_group_labels(
-    files: Files, footer: Footer, group: int, path: str
-) -> Int64[Tensor, " row"]:
+def read_group_labels(files: Files, footer: Footer, group: int, path: str) -> Int64[Tensor, " row"]:
     """Read the labels of a row group; no image is read for it."""
     column, _ = _read_column(files, footer, group, path)
     if column.null_count or not arrow.types.is_integer(column.type):
@@ -97,7 +96,7 @@ def _read_column(files: Files, footer: Footer, group: int, path: str) -> tuple[A
     start, length = footer.chunk(group, leaf)
     rows = footer.found.row_group(group).num_rows
     _check_bound(length, group)
-    data = files.read(footer.name, start, length)
+    data = shard_bytes(files, footer.name, start, length)
     try:
         pages = read_pages(data)
     except ValueError as error:
@@ -113,7 +112,7 @@ def _read_column(files: Files, footer: Footer, group: int, path: str) -> tuple[A
             read_dictionary=shared,
         ) as opened:
             table = opened.read_row_group(group, columns=[path], use_threads=False)
-    except DAMAGED as error:
+    except (*DAMAGED, OSError) as error:
         raise FileDamageError(one_line(error)) from error
     if table.num_columns != 1 or table.num_rows != rows:
         raise FileDamageError(f"row group {group} has {table.num_rows:,} rows of {rows:,}")

@@ -52,11 +52,7 @@ class RowGroups:
 
     def stored(self, shard: int, row: int) -> StoredFile:
         name = self.path(shard, row)
-        try:
-            group = self._images.get(shard, self._read_images)
-        except (OSError, ValueError) as error:
-            kind = "missing" if isinstance(error, OSError) else "truncated"
-            raise UnreadableImageError(f"{self.shard_name(shard)}: {error}", kind) from error
+        group = self._images.get(shard, self._read_images)
         if isinstance(group, str):
             raise UnreadableImageError(f"{self.shard_name(shard)}: {group}", "truncated")
         if (found := group.content(row, name)) is None:
@@ -112,7 +108,10 @@ class RowGroups:
         return file, shard - int(self._ends[file]) + int(self.listing.groups[file])
 
     def _footer(self, file: int) -> Footer:
-        return self._footers.get(file, lambda number: read_footer(self.files, self.names[number]))
+        try:
+            return self._footers.get(file, lambda n: read_footer(self.files, self.names[n]))
+        except FileNotFoundError as error:
+            raise UnreadableImageError(f"{error}", "missing") from error
 
     def _read_images(self, shard: int) -> GroupImages | str:
         """Read a row group, or say what is wrong with it: a damaged one is read once."""
@@ -120,7 +119,7 @@ class RowGroups:
         try:
             found = read_group_images(self.files, self._footer(file), group, self.leaves.image)
             self._check_rows(shard, len(found))
-        except FileDamageError as error:
+        except FileDamageError as error:  # an error of the network is none: it is raised as it is
             return str(error)
         return found
 

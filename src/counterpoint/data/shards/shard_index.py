@@ -109,7 +109,7 @@ def decode_names(content: bytes, count: int) -> list[str] | None:
         raise DamagedIndexError("the checksum of its names is wrong")
     ends = np.frombuffer(body, "<u4", count).tolist()
     words = body[4 * count :]
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][:-1]
     if any(a > b for a, b in zip(starts, ends, strict=True)) or (ends and ends[-1] != len(words)):
         raise DamagedIndexError("the lengths of its names are wrong")
     found = (words[a:b] for a, b in zip(starts, ends, strict=True))

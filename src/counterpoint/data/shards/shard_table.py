@@ -16,6 +16,7 @@ import pyarrow as arrow
 import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 
+from counterpoint.data.notes import one_line
 from counterpoint.data.shards.shard_manifest import DamagedShardsError
 from counterpoint.data.shards.tar_writer import ShardRow
 from counterpoint.data.stores.files import Files
@@ -73,13 +74,17 @@ def write_shard_table(path: Path, rows: Sequence[ShardRow]) -> None:
 
 def read_shard_table(files: Files) -> ShardTable:
     """Read what training needs of a table, and check all of it."""
+    view = FileView(files, TABLE, files.size(TABLE))
     try:
-        with parquet.ParquetFile(_opened(files), read_dictionary=["name", "split"]) as opened:
+        opened_by = arrow.PythonFile(view, mode="r")
+        with parquet.ParquetFile(opened_by, read_dictionary=["name", "split"]) as opened:
             _check_shape(opened)
             wanted = ["name", "split", "count", "length"]
             parts = [_checked(part) for part in opened.iter_batches(ROWS, columns=wanted)]
-    except (arrow.ArrowException, TypeError, KeyError) as error:
-        raise DamagedShardsError(f"it is not a readable Parquet file: {error}") from error
+    except (arrow.ArrowException, TypeError, KeyError, OSError) as error:
+        if view.failed:  # a store that does not answer says nothing of the table
+            raise
+        raise DamagedShardsError(f"it is not a readable Parquet file: {one_line(error)}") from error
     names, splits, counts, lengths = zip(*parts, strict=True) if parts else ([], [], [], [])
     text = arrow.string()
     none = np.zeros(0, np.int64)
@@ -148,6 +153,7 @@ class FileView(io.RawIOBase):
     def __init__(self, files: Files, name: str, length: int) -> None:
         super().__init__()
         self.files, self.name, self.length, self.position = files, name, length, 0
+        self.failed = False
 
     def readable(self) -> bool:
         return True
@@ -166,6 +172,8 @@ class FileView(io.RawIOBase):
     def read(self, size: int | None = -1) -> bytes:
         left = max(0, self.length - self.position)
         many = left if size is None or size < 0 else min(size, left)
+        self.failed = True
         found = self.files.read(self.name, self.position, many) if many else b""
+        self.failed = False
         self.position += len(found)
         return found

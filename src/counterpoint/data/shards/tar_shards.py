@@ -1,6 +1,5 @@
 """Our shards as a store: tars with an index, read record by record."""
 
-import errno
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from counterpoint.data.identity import Identity
 from counterpoint.data.pictures import StoredFile, UnreadableImageError
+from counterpoint.data.shards.shard_bytes import shard_bytes
 from counterpoint.data.shards.shard_index import (
     DamagedIndexError,
     ShardIndex,
@@ -25,7 +25,6 @@ from counterpoint.data.stores.files import Files
 
 INDICES = 256  # that are kept: 100 kB for a shard of 5,000 images
 NAMED = 8  # shards whose names are kept, for whoever lists them
-GONE = (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR, errno.EIO)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,7 @@ class TarShards:
         index = self.index(shard)
         offset, size, crc = index.records[row].item()
         name = self.table.name(shard)
-        content = self._read(name, offset, size)
+        content = shard_bytes(self.files, name, offset, size)
         if zlib.crc32(content) != crc:
             raise UnreadableImageError(
                 f"{self._where(name)}: the checksum of record {row} is wrong", "truncated"
@@ -98,7 +97,7 @@ class TarShards:
         name = self.table.name(shard)
         count, length = int(self.table.counts[shard]), int(self.table.lengths[shard])
         head = index_head(count, labels=self.has_labels)
-        content = self._read(index_name(name), 0, head)
+        content = shard_bytes(self.files, index_name(name), 0, head)
         try:
             return decode_index(content, count, length, labels=self.has_labels)
         except DamagedIndexError as error:
@@ -109,26 +108,9 @@ class TarShards:
         name = index_name(self.table.name(shard))
         self.index(shard)  # its head is sound
         try:
-            return decode_names(self._read(name, 0, None), int(self.table.counts[shard]))
+            return decode_names(shard_bytes(self.files, name), int(self.table.counts[shard]))
         except DamagedIndexError as error:
             raise UnreadableImageError(f"{self._where(name)}: {error}", "truncated") from error
-
-    def _read(self, name: str, start: int, length: int | None) -> bytes:
-        try:
-            return self.files.read(name, start, length)
-        except OSError as error:
-            where = self._where(name)
-            if isinstance(error, FileNotFoundError) or error.errno in GONE:
-                raise UnreadableImageError(f"{where}: the file is gone", "missing") from error
-            if length is not None and self._too_short(name, start + length):
-                raise UnreadableImageError(f"{where}: the file is cut short", "truncated") from None
-            raise
-
-    def _too_short(self, name: str, end: int) -> bool:
-        try:
-            return self.files.size(name) < end
-        except OSError:
-            return False
 
     def _where(self, name: str) -> str:
         return f"{self.files.place}/{name}"

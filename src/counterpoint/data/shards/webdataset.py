@@ -14,6 +14,7 @@ from counterpoint.data.pictures import StoredFile, UnreadableImageError
 from counterpoint.data.shards.foreign_identity import foreign_identity
 from counterpoint.data.shards.kept_listing import FileListing, kept_listing
 from counterpoint.data.shards.recent import Recent
+from counterpoint.data.shards.shard_bytes import shard_bytes
 from counterpoint.data.shards.tar_writer import index_name
 from counterpoint.data.shards.thread_map import thread_map
 from counterpoint.data.shards.webdataset_index import FORM, TarRecords, tar_records
@@ -42,14 +43,9 @@ class WebdatasetShards:
         return type(self), tuple(getattr(self, name) for name in fields)  # nothing that is open
 
     def stored(self, shard: int, row: int) -> StoredFile:
-        tar = self.names[shard]
-        try:
-            found = self._index(shard)
-            start, size, _ = found.records[row].item()
-            return StoredFile(self.files.read(tar, start, size), self.path(shard, row))
-        except (OSError, ValueError) as error:
-            kind = "missing" if isinstance(error, OSError) else "truncated"
-            raise UnreadableImageError(f"{self.shard_name(shard)}: {error}", kind) from error
+        start, size, _ = self._index(shard).records[row].item()
+        content = shard_bytes(self.files, self.names[shard], start, size)
+        return StoredFile(content, self.path(shard, row))
 
     def labels(self, shard: int, rows: Int64[Tensor, " some"]) -> Int64[Tensor, " some"]:
         found = self._index(shard).labels
@@ -82,23 +78,31 @@ class WebdatasetShards:
         return self._recent.get(shard, self._read_index)
 
     def _read_index(self, shard: int) -> TarRecords:
-        name = self.names[shard]
-        version = self.files.version(name)
-        found = tar_records(self.files, name, version, beside=name in self.beside)
+        name, where = self.names[shard], self.shard_name(shard)
+        try:
+            version = self.files.version(name)
+            found = tar_records(self.files, name, version, beside=name in self.beside)
+        except FileNotFoundError as error:
+            raise UnreadableImageError(f"{where}: the file is gone", "missing") from error
+        except ValueError as error:
+            raise UnreadableImageError(str(error), "truncated") from error
         if len(found) != (count := int(self.counts[shard])):
-            raise ValueError(f"it has {len(found):,} images and had {count:,} when it was opened")
+            raise UnreadableImageError(
+                f"{where} has {len(found):,} images and had {count:,} when it was opened",
+                "truncated",
+            )
         return found
 
 
 def webdataset_shards(
     files: Files, names: tuple[str, ...], beside: frozenset[str]
 ) -> WebdatasetShards:
-    """Open tars; those without an index are indexed now, and the next time nothing is to be done."""
+    """Open tars; those without an index are indexed now, and the next time that is done."""
 
     def make(versions: Sequence[str]) -> FileListing:
         what = f"indexing {len(names):,} tars (kept for the next time)"
-        both = list(zip(names, versions, strict=True))
-        one = [summary for summary in thread_map(summarise, both, what)]
+        both = list(zip(names, versions[: len(names)], strict=True))
+        one = list(thread_map(summarise, both, what))
         counts = torch.tensor([count for count, _, _ in one], dtype=torch.int64)
         has_labels = all(labels for count, labels, _ in one if count)
         largest = max((most for _, _, most in one), default=-1)
@@ -106,10 +110,12 @@ def webdataset_shards(
 
     def summarise(one: tuple[str, str]) -> tuple[int, bool, int]:
         found = tar_records(files, *one, beside=one[0] in beside)
-        labels = found.labels
+        labels = found.labels if found.labels is None or (found.labels >= 0).all() else None
         most = int(labels.max()) if labels is not None and len(labels) else -1
         return len(found), labels is not None, most
 
     form = f"{FORM} {sorted(beside)}"
-    listing = kept_listing(files, names, form, make)
-    return WebdatasetShards(files, names, beside, **listing.tensors, **listing.words)
+    known = (*names, *(index_name(name) for name in names if name in beside))
+    found = kept_listing(files, known, form, make)
+    labels, largest = found.words["has_labels"], found.words["largest"]
+    return WebdatasetShards(files, names, beside, found.tensors["counts"], labels, largest)

@@ -15,6 +15,7 @@ FILE = (b"0", b"\0", b"7")
 NOTHING_BEHIND = (b"1", b"2", b"3", b"4", b"5", b"6")
 """Links, devices, folders and pipes: a header and no content."""
 LONG, LONG_LINK, PAX, GLOBAL_PAX, SPARSE = b"L", b"K", b"x", b"g", b"S"
+ABOUT = (LONG, LONG_LINK, PAX, GLOBAL_PAX)
 
 ReadRange = Callable[[int, int], bytes]
 """Read from a byte on so many bytes."""
@@ -47,30 +48,40 @@ def tar_members(read: ReadRange, length: int) -> Iterator[Member]:
         if not any(header):
             return  # two empty blocks are the end
         kind, size = _checked(header, place)
-        start = place + BLOCK
-        if said.size is not None and kind not in (LONG, LONG_LINK, PAX, GLOBAL_PAX):
+        if said.size is not None and kind not in ABOUT:
             size = said.size
-        if kind == SPARSE:
-            start = _behind_sparse_map(read, header, start, length)
-        if kind in NOTHING_BEHIND:
-            size = 0
-        if size > length - start:
-            raise ValueError(
-                f"the member at byte {place:,} has {size:,} bytes, of which {length - start:,} are "
-                "there"
-            )
+        start, size = _content(read, header, place, size, length)
         place = start + -(-size // BLOCK) * BLOCK
-        if kind == LONG:
-            said = said._replace(name=_bounded(read, start, size, LONG_NAME).rstrip(b"\0"))
-        elif kind == PAX:
-            said = _pax(_bounded(read, start, size, MOST_PAX), said)
-        elif kind not in (GLOBAL_PAX, LONG_LINK):
-            name = _name(header) if said.name is None else said.name
-            if kind in FILE and not said.sparse and not name.endswith(b"/"):
-                yield Member(name, start, size)
-            said = _Said()
+        if kind in ABOUT:
+            said = _about(read, kind, start, size, said)
+            continue
+        name = _name(header) if said.name is None else said.name
+        if kind in FILE and not said.sparse and not name.endswith(b"/"):
+            yield Member(name, start, size)
+        said = _Said()
     if place < length and any(read(place, length - place)):
         raise ValueError(f"{length - place} bytes at byte {place:,} are less than a header")
+
+
+def _content(read: ReadRange, header: bytes, place: int, size: int, length: int) -> tuple[int, int]:
+    """Return where the content of a member begins and how long it is, if the tar has that much."""
+    start = place + BLOCK
+    kind = header[156:157]
+    if kind == SPARSE:
+        start = _behind_sparse_map(read, header, start, length)
+    size = 0 if kind in NOTHING_BEHIND else size
+    if size > length - start:
+        raise ValueError(
+            f"the member at byte {place:,} has {size:,} bytes, and {length - start:,} are there"
+        )
+    return start, size
+
+
+def _about(read: ReadRange, kind: bytes, start: int, size: int, said: _Said) -> _Said:
+    """Read what is said of the member that follows."""
+    if kind == LONG:
+        return said._replace(name=_bounded(read, start, size, LONG_NAME).rstrip(b"\0"))
+    return _pax(_bounded(read, start, size, MOST_PAX), said) if kind == PAX else said
 
 
 def _checked(header: bytes, place: int) -> tuple[bytes, int]:
@@ -83,9 +94,9 @@ def _checked(header: bytes, place: int) -> tuple[bytes, int]:
 
 
 def _number(field: bytes, place: int) -> int:
-    """Read a number: octal digits, or the GNU form for those that do not fit.
+    r"""Read a number: octal digits, or the GNU form for those that do not fit.
 
-    >>> _number(b"0000644\\0", 0), _number(b"\\x80" + (5).to_bytes(11, "big"), 0)
+    >>> _number(b"0000644\0", 0), _number(b"\x80" + (5).to_bytes(11, "big"), 0)
     (420, 5)
     """
     if field[0] == 0x80:
@@ -121,9 +132,9 @@ def _behind_sparse_map(read: ReadRange, header: bytes, start: int, length: int) 
 
 
 def _pax(data: bytes, said: _Said) -> _Said:
-    """Read the records of a PAX header, `LENGTH key=value` and a line end each.
+    r"""Read the records of a PAX header, `LENGTH key=value` and a line end each.
 
-    >>> _pax(b"16 path=a/b.jpg\\n", _Said()).name
+    >>> _pax(b"16 path=a/b.jpg\n", _Said()).name
     b'a/b.jpg'
     """
     place = 0

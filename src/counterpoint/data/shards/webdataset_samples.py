@@ -130,9 +130,9 @@ def _in_range(label: int) -> int | None:
 
 
 def printable(name: bytes) -> str:
-    """Write a member's name so that it is harmless: inside the tar, on one line.
+    r"""Write a member's name so that it is harmless: inside the tar, on one line.
 
-    >>> printable(b"../../etc/pass\\nwd.jpg"), printable(b"/a/./b.jpg")
+    >>> printable(b"../../etc/pass\nwd.jpg"), printable(b"/a/./b.jpg")
     ('etc/pass?wd.jpg', 'a/b.jpg')
     """
     text = "".join(letter if letter.isprintable() else "?" for letter in shown(name))
