@@ -20,14 +20,14 @@ def png(number: int, side: int = 8) -> bytes:
 
 
 def make_shards(
-    folder: Path, counts=(5, 4, 4), *, labels=True, split="train", shape=(3, 8, 8)
+    folder: Path, counts=(5, 4, 4), *, labels=True, split="train", shape=(3, 8, 8), picture=png
 ) -> Path:
-    """Write shards of one split; sample n of all is `png(n)`, its label n modulo 3."""
+    """Write shards of one split; sample n of all is `picture(n)`, its label n modulo 3."""
     folder.mkdir(parents=True, exist_ok=True)
     rows, number = [], 0
     for shard, count in enumerate(counts):
         records = [
-            Record(png(n), "PNG", f"some/{n}.png", n % 3 if labels else None)
+            Record(picture(n), "PNG", f"some/{n}.png", n % 3 if labels else None)
             for n in range(number, number + count)
         ]
         number += count

@@ -14,6 +14,7 @@ from rich.table import Table
 from safetensors.torch import load_file
 from torch import nn
 
+from counterpoint.data.batches import check_lanes
 from counterpoint.framework import Encoder, Method, Model
 from counterpoint.framework.momentum import compiled
 from counterpoint.framework.pixels import Pixels
@@ -188,6 +189,7 @@ def _one_each(training: Training, ranks: int) -> None:
             f"training: {training.micro_batch} images at once for {ranks} processes; needs one or "
             "more for each: a larger --batch-size, a smaller --accumulate or fewer --devices"
         )
+    check_lanes(training.lanes or 1, training.micro_batch, ranks=ranks)
 
 
 def _end(stopped: SystemExit | None, where: str, folder: Path) -> None:

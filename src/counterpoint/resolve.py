@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from counterpoint.data import Source, as_source, image_shape, open_data, view_side
+from counterpoint.data.lane_choice import chosen_lanes
+from counterpoint.data.order import BLOCK_SHARDS
 from counterpoint.data.workers import loader_workers
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.pixels import Pixels
@@ -72,6 +74,7 @@ def resolve(
         encoder = encoder_beside(place)
     composed = method_named(given, encoder=encoder, size=side, parts=parts)
     settings, origin = _settings(name or composed, training, changes, run)
+    settings = _in_lanes(settings, source)
     composed = composed.swap(**swaps) if swaps else composed
     composed = composed.for_samples(len(source))
     begun = None if place is None else InitialWeights.find(place, composed.encoder, pixels)
@@ -106,7 +109,7 @@ def _settings(
     if run is not None:
         # Another seed, so that the views are not those that the run has seen already.
         own, origin = (
-            replace(run.training, seed=run.training.seed + 1),
+            replace(run.training, seed=run.training.seed + 1, lanes=None, block_shards=None),
             f"the run {_folder(run).name}",
         )
         settings = replace(own, **changes)
@@ -119,6 +122,25 @@ def _settings(
     before, now = asdict(own), asdict(settings)
     changed = [f"{name} {now[name]}" for name in now if now[name] != before[name]]
     return settings, f"{origin} with {', '.join(changed)}" if changed else origin
+
+
+def _in_lanes(training: Training, source: Source) -> Training:
+    """Choose the lanes in which shards are read, where nobody said."""
+    shards = source.shards
+    if shards is None:
+        if training.lanes is not None and training.lanes > 1:
+            raise ValueError(
+                f"training: lanes is {training.lanes}, and {source!r} has no shards; "
+                "leave --lanes out, or make shards: counterpoint shard DATA OUT"
+            )
+        return replace(training, lanes=None, block_shards=None)
+    filled = int((shards.counts > 0).sum())
+    chosen = chosen_lanes(batch=training.micro_batch, shards=filled)
+    return replace(
+        training,
+        lanes=training.lanes or chosen,
+        block_shards=training.block_shards or BLOCK_SHARDS,
+    )
 
 
 def _run(method: Method | Run | str, parts: Mapping[str, type] | None) -> Run | None:

@@ -14,6 +14,8 @@ FLAGS = {
     "seed": "seed",
     "precision": "precision",
     "compile": "compile",
+    "lanes": "lanes",
+    "block_shards": "block_shards",
 }
 """Settings of training that the command takes, each with the name of its option."""
 

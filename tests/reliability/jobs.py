@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import signal
 import time
 import warnings
 from dataclasses import replace
@@ -71,11 +72,13 @@ def train(
     folder=None,
     batch=BATCH,
     precision="32-true",
+    block_shards=None,
     **more,
 ):
     """Train one small method; a second call on the same folder resumes."""
     rank = int(os.environ.get("RANK", "0"))
     recipe = {"epochs": epochs, "batch": batch, "seed": seed, "precision": precision}
+    recipe["block_shards"] = block_shards
     training = replace(training_of(f"{method}-small"), **recipe)
     pretrain(
         small(method),
@@ -89,6 +92,24 @@ def train(
         accelerator="cpu",
         **more,
     )
+
+
+class Until(L.Callback):
+    """Kill this process, as kill -9 does, when a step is done and its checkpoint written."""
+
+    def __init__(self, step, out):
+        self.step, self.checkpoints = step, Path(out) / "checkpoints"
+
+    def on_train_batch_start(self, trainer, module, batch, batch_idx):
+        if trainer.global_step >= self.step:
+            while not list(self.checkpoints.glob(f"step-*{self.step}")):
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def train_until(*, step, **settings):
+    """Train to a step, which is then the end of all ranks."""
+    train(callbacks=[Until(step, settings["out"])], **settings)
 
 
 def poisoned(*, rank, step, **settings):

@@ -35,6 +35,8 @@ def pretrain_command(
     limit: int | None = None,
     precision: Literal["32-true", "bf16-mixed", "64-true"] | None = None,
     compile: bool = False,  # noqa: A002 (the flag people know)
+    lanes: int | None = None,
+    block_shards: int | None = None,
     devices: int = 1,
     workers: int | None = None,
     resume: str = "never",
@@ -80,6 +82,9 @@ def pretrain_command(
         precision: Precision to train in; scores and losses are in fp32 or better
             (default: 32-true).
         compile: Compile the encoder with torch.compile.
+        lanes: Lanes that shards are read in; at most as many processes can share them
+            (default: a power of two that divides the batch, at most 1024 or one per shard).
+        block_shards: Shards of each lane that are mixed with each other (default: 8).
         devices: Processes to train on; under torchrun or SLURM, theirs.
         workers: Processes that read image files (default: one per core).
         resume: "auto" resumes from the newest checkpoint in --out, or starts afresh if there is

@@ -8,7 +8,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from counterpoint.data.batch import Batch
 from counterpoint.data.crew import Crew
-from counterpoint.data.order import Order
+from counterpoint.data.order import BLOCK_SHARDS, Order
+from counterpoint.data.shards_ahead import announced_shares
 from counterpoint.data.source import Cut, Source
 from counterpoint.data.workers import loader_workers
 from counterpoint.framework.records import Draw, Index
@@ -42,6 +43,10 @@ class Batches:
     """Batches that make one update; an epoch has as many as are whole."""
     start: int = 0
     """The first step of the first pass: more than 0 resumes where an earlier run stopped."""
+    lanes: int = 1
+    """Lanes that the shards of the source are read in; each gives as much to every batch."""
+    block_shards: int = BLOCK_SHARDS
+    """Shards of a lane that are mixed with each other."""
     pin: bool = False
     """Put batches where a CUDA device fetches them by itself, while the host continues."""
     sampler: Order = field(init=False)
@@ -50,6 +55,8 @@ class Batches:
 
     def __post_init__(self) -> None:
         check_batch(self.batch, len(self.source), together=self.together, ranks=self.ranks)
+        check_lanes(self.lanes, self.batch, ranks=self.ranks)
+        shards = self.source.shards
         self.crew = Crew(self.workers)
         self.sampler = Order(
             len(self.source),
@@ -59,6 +66,9 @@ class Batches:
             self.ranks,
             self.epoch,
             self.together,
+            self.lanes,
+            self.block_shards,
+            None if shards is None else shards.counts,
         )
 
     def __len__(self) -> int:
@@ -67,7 +77,11 @@ class Batches:
 
     def __iter__(self) -> Iterator[Batch]:
         start = self.start if self.sampler.epoch == self.epoch else 0
-        shares = self.sampler.shares(start=start)
+        shards = self.source.shards
+        if shards is None:
+            shares = self.sampler.shares(start=start)
+        else:
+            shares = announced_shares(self.sampler, shards, start=start)
         workers = loader_workers(self.source, self.workers)
         self.crew = Crew(workers)
         reader = Reader(self.source, self.cut, self.seed, self.sampler.epoch, self.crew)
@@ -129,6 +143,27 @@ def check_batch(batch: int, images: int, *, together: int = 1, ranks: int = 1) -
     if batch < ranks:
         raise ValueError(
             f"data: {batch} images at once for {ranks} processes; needs one or more for each"
+        )
+
+
+def check_lanes(lanes: int, batch: int, *, ranks: int = 1) -> None:
+    """Refuse lanes that cannot give as much each to a batch, or that are fewer than the processes.
+
+    One lane is shared by all processes, each of which then reads all shards.
+
+    >>> check_lanes(4, 256, ranks=6)
+    Traceback (most recent call last):
+    ValueError: data: 4 lanes for 6 processes; needs one or more for each: fewer --devices, or ...
+    """
+    if batch % lanes:
+        raise ValueError(
+            f"data: {lanes} lanes do not divide the {batch} images that are worked through at "
+            "once; needs --lanes that do, or another --batch-size"
+        )
+    if 1 < lanes < ranks:
+        raise ValueError(
+            f"data: {lanes} lanes for {ranks} processes; needs one or more for each: "
+            f"fewer --devices, or a new run with --lanes {1 << (ranks - 1).bit_length()} or more"
         )
 
 

@@ -47,6 +47,11 @@ class OpenBlocks:
         ends = sizes[order].cumsum(0)
         return cls(groups[order], shards[order], firsts[order], ends, begins, total)
 
+    def read(self) -> list[int]:
+        """List the shards that have samples here, block after block."""
+        sizes = self.ends.diff(prepend=self.ends.new_zeros(1))
+        return [int(shard) for shard in self.shards[sizes > 0]]
+
     def samples(self, groups: Places, places: Places) -> Places:
         """Return the samples at some places of some blocks, in which shards are in order."""
         behind = places + (self.sizes.cumsum(0) - self.sizes)[groups]

@@ -47,6 +47,11 @@ class Training:
     """Shares of the run at which the rate is multiplied by `drop`, for schedule="steps"."""
     drop: float = 0.1
     seed: int = 0
+    lanes: int | None = None
+    """Lanes that shards are read in, each of which gives as much to every batch; ranks take whole
+    ones. None lets `resolve` choose them, and stays where the data has no shards."""
+    block_shards: int | None = None
+    """Shards of a lane that are mixed with each other; None as for lanes."""
     precision: Precision = "32-true"
     """fp16 is not offered: it needs its losses scaled, and bf16 does not."""
     sync_batchnorm: bool = True
@@ -63,6 +68,9 @@ class Training:
                 raise ValueError(
                     f"training: {setting} is {getattr(self, setting)}; needs more than 0"
                 )
+        for setting in ("lanes", "block_shards"):
+            if (given := getattr(self, setting)) is not None and given < 1:
+                raise ValueError(f"training: {setting} is {given}; needs 1 or more")
         if not self.weight_decay >= 0:
             raise ValueError(f"training: weight_decay is {self.weight_decay}; needs 0 or more")
         if not 0 <= self.warmup < 1:
@@ -71,6 +79,11 @@ class Training:
             raise ValueError(
                 f"training: accumulate is {self.accumulate}, which does not divide the batch of "
                 f"{self.batch}; take a batch that is a multiple of it"
+            )
+        if self.lanes is not None and self.micro_batch % self.lanes:
+            raise ValueError(
+                f"training: lanes is {self.lanes}, which does not divide the {self.micro_batch} "
+                "images that are worked through at once; take a divisor of them"
             )
 
     @property

@@ -15,7 +15,7 @@ SMALLEST = 16  # pixels; no recipe is made for less
 FAR = 2  # parts that may differ from a recipe; three are a method of one's own
 NEEDED = ("optimiser", "lr", "batch", "epochs")
 ANY = Pixels((0.0,) * 3, (1.0,) * 3)
-HOW = {"seed", "precision", "compile", "sync_batchnorm", "accumulate"}
+HOW = {"seed", "precision", "compile", "sync_batchnorm", "accumulate", "lanes", "block_shards"}
 """Settings that say how a recipe is run, not which one it is."""
 
 

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int64, Num
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from counterpoint.data.order import share_sizes
 from counterpoint.framework import ALONE, Everyone, Gathered, Samples, World
 from counterpoint.framework.world import Identify
 
@@ -21,7 +22,7 @@ _reduce_scatter = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_ten
 class Ranks:
     """All ranks of a process group, which may hold different numbers of candidates.
 
-    A global batch is split over the ranks as by `tensor_split`, so with its size each knows how
+    A global batch, or its lanes, are split over the ranks as by `tensor_split`, so each knows how
     many images the others have, and with its sample numbers who their candidates are: nothing
     of that is exchanged.
 
@@ -32,6 +33,8 @@ class Ranks:
     group: dist.ProcessGroup | None = None
     batch: int | None = None
     """Images of all ranks in a step; None asks the ranks."""
+    lanes: int = 1
+    """Lanes that they come from; a rank has whole ones, if there are several."""
     samples: Int64[Tensor, " batch"] | None = None
     """Their numbers in this step, rank after rank, on the host; None asks the ranks."""
     labels: Int64[Tensor, " batch"] | None = None
@@ -95,8 +98,7 @@ class Ranks:
 
     def _shares(self) -> tuple[int, ...]:
         assert self.batch is not None
-        each, more = divmod(self.batch, self.size)
-        return (each + 1,) * more + (each,) * (self.size - more)
+        return share_sizes(self.batch, lanes=self.lanes, ranks=self.size)
 
     def _asked(self, own: int, device: torch.device) -> tuple[int, ...]:
         sizes = torch.zeros(self.size, dtype=torch.int64, device=device)
@@ -104,10 +106,10 @@ class Ranks:
         return tuple(sizes.tolist())
 
 
-def world(batch: int | None = None) -> World:
+def world(batch: int | None = None, *, lanes: int = 1) -> World:
     """Return the ranks of this job, with `batch` images a step; a single process is alone."""
     several = dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
-    return Ranks(batch=batch) if several else ALONE
+    return Ranks(batch=batch, lanes=lanes) if several else ALONE
 
 
 def _device(group: dist.ProcessGroup | None) -> torch.device:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from counterpoint.data import Batches, Source
 from counterpoint.data.batch import Batch
+from counterpoint.data.order import BLOCK_SHARDS
 from counterpoint.framework import ALONE, Draw, Model, World
 from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
@@ -49,7 +50,8 @@ class Pretrainer(L.LightningModule):
         """The loss of the last update: the mean of its parts, on this rank."""
 
     def setup(self, stage: str) -> None:  # noqa: ARG002 (Lightning's signature)
-        self.world = world(self.training_settings.micro_batch)
+        settings = self.training_settings
+        self.world = world(settings.micro_batch, lanes=settings.lanes or 1)
         if self.training_settings.sync_batchnorm:
             fused = self.trainer.strategy.root_device.type == "cuda"
             share_statistics(self.model, self.world, fused=fused)
@@ -66,6 +68,8 @@ class Pretrainer(L.LightningModule):
             workers=self.workers,
             epoch=self.place.epoch,
             start=self.place.cursor,
+            lanes=self.training_settings.lanes or 1,
+            block_shards=self.training_settings.block_shards or BLOCK_SHARDS,
             pin=self.device.type == "cuda",
         )
 
@@ -99,7 +103,7 @@ class Pretrainer(L.LightningModule):
         assert isinstance(batches, Batches)
         step = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready - 1
         everyone = batches.sampler.whole(step)
-        assert torch.equal(everyone.tensor_split(self.world.size)[self.world.rank], index)
+        assert torch.equal(everyone.split(self.world.images(len(index)))[self.world.rank], index)
         labels = labels_of(self.model, self.source, everyone)
         return replace(self.world, samples=everyone, labels=labels)
 

@@ -4,6 +4,8 @@ import torch
 from rich.table import Table
 
 from counterpoint.data import Source
+from counterpoint.data.order import BLOCK_SHARDS, Order
+from counterpoint.data.shard_mixing import same_shard, same_shard_by_chance
 from counterpoint.framework import ALONE, Method, Model
 from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.settings import Training
@@ -93,6 +95,27 @@ def epochs_words(epochs: float) -> str:
     return f"{said} epoch{'' if said == '1' else 's'}"
 
 
+def shard_words(source: Source, training: Training) -> str:
+    """Say how shards are read, and how many images of a batch an anchor shares its shard with."""
+    shards = source.shards
+    assert shards is not None
+    lanes, block = training.lanes or 1, training.block_shards or BLOCK_SHARDS
+    order = Order(
+        len(source),
+        training.micro_batch,
+        training.seed,
+        lanes=lanes,
+        block_shards=block,
+        counts=shards.counts,
+    )
+    chance = same_shard_by_chance(shards.counts, training.micro_batch)
+    return (
+        f"{len(shards.counts):,} in {lanes:,} lanes, {block:,} of each mixed: of the "
+        f"{training.micro_batch - 1:,} others in a batch {same_shard(order):.1f} come from an "
+        f"anchor's own shard, and {chance:.1f} would by chance"
+    )
+
+
 def start_table(
     method: Method,
     model: Model,
@@ -115,6 +138,7 @@ def start_table(
     table.add_column(overflow="fold")
     rows = {
         "data": repr(source),
+        **({} if source.shards is None else {"shards": shard_words(source, training)}),
         **dict(method.rows()),
         "recipe": recipe,
         **({"start": start} if start else {}),
