@@ -46,7 +46,13 @@ class Rows:
     def load(self) -> None:
         """Read the images now: processes that are forked later share them."""
         if not self.loaded:
-            self.loaded.append(_read_bytes(self.files, self.column))
+            found = _read_bytes(self.files, self.column)
+            if (there := found.ends[-1] if found.ends else 0) != len(self):
+                raise ValueError(
+                    f"data: the Parquet files of {self.files[0].parent} have {there:,} rows and "
+                    f"say {len(self):,}; download them again"
+                )
+            self.loaded.append(found)
 
     def stored(self, place: int) -> StoredFile:
         self.load()

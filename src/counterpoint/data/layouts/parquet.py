@@ -44,6 +44,11 @@ def parquet_rows(name: str, files: tuple[Path, ...]) -> EncodedSource:
     counts = tuple(read_metadata(file).num_rows for file in files)
     rows = Rows(files, columns.image, counts)
     labels = None if columns.label is None else _read_labels(files, columns.label)
+    if labels is not None and len(labels) != len(rows):
+        raise ValueError(
+            f"data: {files[0].parent} has {len(labels):,} labels and {len(rows):,} rows; "
+            "download its Parquet files again"
+        )
     every = torch.arange(len(rows))
     return EncodedSource(name, rows, every, labels, None if labels is None else columns.classes)
 

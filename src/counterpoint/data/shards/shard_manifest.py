@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
+from counterpoint.data.notes import one_line
 from counterpoint.data.stores.files import Files
 
 Value = TypeVar("Value")
@@ -66,10 +67,10 @@ def decode_shard_manifest(content: bytes) -> ShardManifest:
     try:
         record = json.loads(content)
         if record["kind"] != KIND:
-            raise DamagedShardsError(f"its kind is {record['kind']!r}, needs {KIND!r}")
+            raise DamagedShardsError(f"its kind is {record['kind']!r:.80}, needs {KIND!r}")
         if record["format"] != FORMAT:
             raise DamagedShardsError(
-                f"its format is {record['format']!r}; this version reads {FORMAT}"
+                f"its format is {record['format']!r:.80}; this version reads {FORMAT}"
             )
         splits = {name: _split(name, split) for name, split in record["splits"].items()}
         classes = record["classes"]
@@ -84,7 +85,9 @@ def decode_shard_manifest(content: bytes) -> ShardManifest:
     except DamagedShardsError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise DamagedShardsError(f"it is not a manifest of shards: {error!r}") from error
+        raise DamagedShardsError(
+            f"it is not a manifest of shards: {type(error).__name__} {one_line(error)}"
+        ) from error
     if "train" not in splits:
         raise DamagedShardsError("it has no split to train on")
     return found
@@ -92,7 +95,7 @@ def decode_shard_manifest(content: bytes) -> ShardManifest:
 
 def _split(name: str, record: Mapping[str, Any]) -> SplitRecord:
     if name not in SPLIT_NAMES:
-        raise DamagedShardsError(f"it has a split {name!r}; needs {', '.join(SPLIT_NAMES)}")
+        raise DamagedShardsError(f"it has a split {name!r:.80}; needs {', '.join(SPLIT_NAMES)}")
     shape, labels = record["shape"], record["label_count"]
     return SplitRecord(
         _of(str, record["name"]),
@@ -114,13 +117,13 @@ def _shape(numbers: Any) -> tuple[int, ...]:
 
 def _number(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 1 << 63:
-        raise DamagedShardsError(f"{value!r} stands where a number is needed")
+        raise DamagedShardsError(f"{value!r:.80} stands where a number is needed")
     return value
 
 
 def _of(kind: type[Value], value: Any) -> Value:
     if not isinstance(value, kind):
-        raise DamagedShardsError(f"{value!r} stands where {kind.__name__} is needed")
+        raise DamagedShardsError(f"{value!r:.80} stands where {kind.__name__} is needed")
     return value
 
 
