@@ -29,6 +29,7 @@ MINIMUM = {
     "seed": 0,
     "seeds": 1,
     "select": 1,
+    "shard_size": 1,
     "size": 1,
     "speed": 0,
     "steps": 1,

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Prepare": ("doctor", "views"),
+    "Prepare": ("doctor", "views", "shard"),
     "Choose a method": ("methods", "encoders", "anatomy", "check"),
     "Train": ("pretrain",),
     "Measure": ("evaluate", "report"),

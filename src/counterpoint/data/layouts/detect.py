@@ -31,6 +31,11 @@ def open_data(
     return splits if limit is None else splits.head(limit)
 
 
+def open_encoded(place: str | Path) -> Splits:
+    """Open a data set as it is stored: nothing is decoded, where `open_data` would keep pixels."""
+    return _found(local(place, what="data"))
+
+
 def _layouts() -> list[Layout]:
     return [import_module(f"counterpoint.data.layouts.{name}").LAYOUT for name in LAYOUTS]
 

@@ -27,6 +27,33 @@ CHUNK = 1 << 22  # bytes of the table that are hashed at a time
 
 def open_shards(files: Files) -> Splits:
     """Open the splits of shards; only manifest and table are read."""
+    manifest, stores = _opened(files)
+    parts: dict[str, Source] = {}
+    for store in stores:
+        split = manifest.splits[store.split]
+        parts[store.split] = ShardSource(
+            split.name,
+            store,
+            ShardWindow.whole(store.counts),
+            split.shape,
+            label_count=split.label_count,
+        )
+    train = parts["train"]
+    none = torch.arange(0)
+    return Splits(
+        train,
+        parts.get("validation") or train.subset("validation", none),
+        parts.get("test") or train.subset("test", none),
+        parts.get("labelled"),
+    )
+
+
+def shard_stores(files: Files) -> list[TarShards]:
+    """Open the shards of each split, in the order of the table."""
+    return _opened(files)[1]
+
+
+def _opened(files: Files) -> tuple[ShardManifest, list[TarShards]]:
     try:
         manifest, known = read_shard_manifest(files)
     except DamagedShardsError as error:
@@ -38,25 +65,13 @@ def open_shards(files: Files) -> Splits:
             f"data: {files.place}/{TABLE}: {error}; needs the table that the manifest is of: "
             "copy the shards again"
         ) from error
-    parts: dict[str, Source] = {}
-    start = 0
+    stores, start = [], 0
     for name, split in manifest.splits.items():
         own = table.some(start, start + split.shards)
         start += split.shards
         classes = manifest.classes if split.labels else None
-        store = TarShards(files, own, name, split.labels, classes, known)
-        window = ShardWindow.whole(store.counts)
-        parts[name] = ShardSource(
-            split.name, store, window, split.shape, label_count=split.label_count
-        )
-    train = parts["train"]
-    none = torch.arange(0)
-    return Splits(
-        train,
-        parts.get("validation") or train.subset("validation", none),
-        parts.get("test") or train.subset("test", none),
-        parts.get("labelled"),
-    )
+        stores.append(TarShards(files, own, name, split.labels, classes, known))
+    return manifest, stores
 
 
 def _table(files: Files, manifest: ShardManifest) -> ShardTable:

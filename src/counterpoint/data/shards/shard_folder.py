@@ -1,24 +1,18 @@
 """The end of writing shards: the table of all of them, and the manifest last."""
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from counterpoint.data.shards.shard_manifest import MANIFEST, ShardManifest
-from counterpoint.data.shards.shard_table import TABLE, write_shard_table
+from counterpoint.data.shards.shard_table import TABLE, encode_shard_table
 from counterpoint.data.shards.tar_writer import ShardRow, write_to_disk
 
 
 def finish_shards(folder: Path, rows: Sequence[ShardRow], manifest: ShardManifest) -> ShardManifest:
     """Write table and manifest; the manifest gets the SHA-256 of the table."""
-    unfinished = folder / f".{TABLE}.{os.getpid()}"
-    try:
-        write_shard_table(unfinished, rows)
-        content = unfinished.read_bytes()
-    finally:
-        unfinished.unlink(missing_ok=True)
+    content = encode_shard_table(rows)
     write_to_disk(folder / TABLE, content)
     done = replace(manifest, table=hashlib.sha256(content).hexdigest())
     write_to_disk(folder / MANIFEST, done.encode())

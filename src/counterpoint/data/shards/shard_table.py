@@ -7,7 +7,6 @@ damaged one can take.
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,11 +64,13 @@ class ShardTable:
         return str(self.names[shard])
 
 
-def write_shard_table(path: Path, rows: Sequence[ShardRow]) -> None:
-    """Write a table; whoever calls gives it its last name."""
+def encode_shard_table(rows: Sequence[ShardRow]) -> bytes:
+    """Write a table of shards."""
     columns = {field.name: [getattr(row, field.name) for row in rows] for field in SCHEMA}
+    file = arrow.BufferOutputStream()
     table = arrow.table(columns, schema=SCHEMA)
-    parquet.write_table(table, path, compression="none", use_dictionary=["split"])
+    parquet.write_table(table, file, compression="none", use_dictionary=["split"])
+    return bytes(file.getvalue())
 
 
 def read_shard_table(files: Files) -> ShardTable:

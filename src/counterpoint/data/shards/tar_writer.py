@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import uuid
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from counterpoint.data.shards.shard_index import RECORD, encode_index
 from counterpoint.data.shards.tar_format import BLOCK, END, tar_header, tar_padded
 
+UNFINISHED = ".unfinished-"
 SUFFIXES = {"JPEG": ".jpg", "TIFF": ".tif", "HEIF": ".heic"}
 
 
@@ -57,7 +59,7 @@ def write_shard(
     known: list[tuple[int, int, int]] = []
     names: list[str] = []
     numbers: list[int] = []
-    unfinished = folder / f".{name}.{os.getpid()}"
+    unfinished = _unfinished(folder / name)
     try:
         with unfinished.open("wb") as file:
             length = 0
@@ -96,7 +98,7 @@ def index_name(shard: str) -> str:
 
 def write_to_disk(path: Path, content: bytes) -> None:
     """Write a file at once and to the disk, so that nobody ever sees half of it."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished = _unfinished(path)
     try:
         with unfinished.open("wb") as file:
             file.write(content)
@@ -109,6 +111,17 @@ def write_to_disk(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def sweep_unfinished(folder: Path) -> None:
+    """Remove what killed processes left half written."""
+    for left in folder.glob(f".*{UNFINISHED}*"):
+        left.unlink(missing_ok=True)
+
+
+def _unfinished(path: Path) -> Path:
+    """Return the name of a file until it is whole; processes of any machine have their own."""
+    return path.with_name(f".{path.name}{UNFINISHED}{uuid.uuid4().hex[:12]}")
 
 
 def _flush(file: IO[bytes]) -> None:

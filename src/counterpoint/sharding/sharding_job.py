@@ -1,0 +1,241 @@
+"""Write a data set as shards, one by one: what is finished is never done again."""
+
+import csv
+import io
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterpoint.data.layouts.detect import open_encoded
+from counterpoint.data.pictures import UnreadableImageError
+from counterpoint.data.shards.checked_record import checked_record
+from counterpoint.data.shards.shard_folder import finish_shards
+from counterpoint.data.shards.shard_manifest import (
+    MANIFEST,
+    ShardManifest,
+    SplitRecord,
+    read_shard_manifest,
+)
+from counterpoint.data.shards.tar_writer import Record, sweep_unfinished, write_shard, write_to_disk
+from counterpoint.data.source import Source
+from counterpoint.data.stores.local_files import LocalFiles
+from counterpoint.progress import tracked
+from counterpoint.sharding.part_record import (
+    FOLDER,
+    LeftOut,
+    PartRecord,
+    done_parts,
+    one_size,
+    read_part,
+)
+from counterpoint.sharding.process_pool import done_in_processes
+from counterpoint.sharding.sharding_record import (
+    ShardingRecord,
+    named_splits,
+    read_sharding_record,
+    sharding_record,
+)
+
+LEFT_OUT = "left_out.csv"
+SHARD_MB = 256  # large enough for a store's requests, small enough for a cache; anchors in docs
+DECODED = ("memory", "parquet")  # kinds of sources whose images have one shape where all do
+Task = tuple[str, int]
+"""A split, and the number of a shard in it."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShardingJob:
+    """What is written, and where it goes."""
+
+    splits: dict[str, Source]
+    record: ShardingRecord
+    out: Path
+
+    @classmethod
+    def begin(
+        cls,
+        data: str,
+        out: str | Path,
+        *,
+        images: int | None = None,
+        shard_size: int = SHARD_MB,
+        lanes: int | None = None,
+        seed: int = 0,
+    ) -> "ShardingJob":
+        """Open the images, and the folder or a new one; refuse one with other shards."""
+        place = Path(out)
+        _refuse_inside(Path(data), place)
+        splits = named_splits(open_encoded(data))
+        record = sharding_record(
+            str(Path(data).resolve()),
+            splits,
+            images=images,
+            shard_size=shard_size,
+            lanes=lanes,
+            key=seed,
+        )
+        job = cls(splits, record, place)
+        job._check_folder()
+        if not job.finished:
+            sweep_unfinished(place)
+            record.write(place)
+        return job
+
+    @classmethod
+    def resume(cls, out: str | Path) -> "ShardingJob":
+        """Open a job that was begun, as a worker on another machine does."""
+        record = read_sharding_record(Path(out))
+        if record is None:
+            raise FileNotFoundError(
+                f"shard: there is no job in {out}; needs a folder all nodes see"
+            )
+        return cls(named_splits(open_encoded(record.data)), record, Path(out))
+
+    @property
+    def finished(self) -> bool:
+        """Whether the manifest is there, which is written last."""
+        return (self.out / MANIFEST).is_file()
+
+    def tasks(self) -> list[Task]:
+        """List all shards."""
+        splits = self.record.splits.items()
+        return [(name, shard) for name, split in splits for shard in range(split.shards)]
+
+    def left(self) -> list[Task]:
+        """List the shards that are still to be written."""
+        if self.finished:
+            return []
+        done = done_parts(self.out)
+        return [task for task in self.tasks() if self.shard_name(task) not in done]
+
+    def write(self, tasks: Sequence[Task], *, workers: int) -> None:
+        """Write shards by worker processes; each shard is one task."""
+        for source in self.splits.values():
+            with suppress(UnreadableImageError):
+                source.stored(0)  # Parquet is read into memory here: the processes share it
+        done = done_in_processes(tasks, self.write_one, workers)
+        for _ in tracked(tasks, "writing shards"):
+            next(done)
+
+    def write_one(self, task: Task) -> None:
+        """Write one shard: tar, index, and then the record that says they are there."""
+        split, name = task[0], self.shard_name(task)
+        sizes: set[tuple[int, int]] = set()
+        left_out: list[LeftOut] = []
+        records = self._records(task, sizes, left_out)
+        row = write_shard(self.out, name, split, records, labels=self.splits[split].has_labels)
+        PartRecord(row, tuple(sorted(sizes))[:2], tuple(left_out)).write(self.out)
+
+    def _records(
+        self, task: Task, sizes: set[tuple[int, int]], left_out: list[LeftOut]
+    ) -> Iterator[Record]:
+        split, shard = task
+        source = self.splits[split]
+        samples = self.record.plan(split).samples(shard)
+        labels = source.labels_of(samples).tolist() if source.has_labels else [None] * len(samples)
+        for sample, label in zip(samples.tolist(), labels, strict=True):
+            name = self._path(source, split, sample)
+            try:
+                record, size = checked_record(source, sample, name, label)
+            except UnreadableImageError as error:
+                left_out.append((name, error.kind, str(error)))
+                continue
+            sizes.add(size)
+            yield record
+
+    def _path(self, source: Source, split: str, sample: int) -> str:
+        """Name an image by its file below the data, so that a copy makes the same shards."""
+        found = source.path(sample)
+        return f"{split}/{sample}" if found is None else os.path.relpath(found, self.record.data)
+
+    def shard_name(self, task: Task) -> str:
+        """Name the tar of a task."""
+        split, shard = task
+        return self.record.plan(split).shard_name(shard)
+
+    def finish(self) -> ShardManifest:
+        """Write what lists the shards, the manifest last, and remove what was only for resuming."""
+        if self.finished:
+            return read_shard_manifest(LocalFiles(self.out))[0]
+        splits: dict[str, SplitRecord] = {}
+        parts = {
+            name: [read_part(self.out, self.shard_name((name, n))) for n in range(split.shards)]
+            for name, split in self.record.splits.items()
+        }
+        every = [part for some in parts.values() for part in some]
+        shape = self._shape(every)
+        for name, some in parts.items():
+            source = self.splits[name]
+            splits[name] = SplitRecord(
+                source.name,
+                sum(part.row.count for part in some),
+                len(some),
+                source.has_labels,
+                source.describe()["classes"],
+                shape,
+                self.record.splits[name].source,
+            )
+        left_out = [one for part in every for one in part.left_out]
+        write_to_disk(self.out / LEFT_OUT, _table(left_out))
+        known = (source.classes for source in self.splits.values())
+        classes = next((names for names in known if names is not None), None)
+        manifest = ShardManifest(
+            splits, classes, self.record.key, self.record.lanes, len(left_out), ""
+        )
+        manifest = finish_shards(self.out, [part.row for part in every], manifest)
+        sweep_unfinished(self.out)
+        shutil.rmtree(self.out / FOLDER, ignore_errors=True)
+        return manifest
+
+    def _shape(self, parts: Sequence[PartRecord]) -> tuple[int, int, int] | None:
+        """Return the shape of all images, where the source too would have one."""
+        size = one_size(parts)
+        shapes = {source.one_shape for source in self.splits.values()}
+        kinds = {source.describe()["kind"] for source in self.splits.values()}
+        if size is None or (None in shapes and not kinds <= {*DECODED}):
+            return None
+        channels = {shape[0] for shape in shapes if shape is not None}
+        return (channels.pop() if len(channels) == 1 else 3, *size)
+
+    def _check_folder(self) -> None:
+        """Refuse a folder with other shards, or with anything else."""
+        known = read_sharding_record(self.out)
+        if self.finished:
+            self._check_manifest()
+            return
+        if known is not None and known != self.record:
+            raise ValueError(
+                f"out: {self.out} has shards of {known.data} with other settings or of other "
+                "images; give the same command, or another folder"
+            )
+        if known is None and self.out.is_dir() and any(self.out.iterdir()):
+            raise ValueError(f"out: {self.out} is not empty; needs a new folder")
+
+    def _check_manifest(self) -> None:
+        """Refuse a folder whose shards are finished, and are others."""
+        found, _ = read_shard_manifest(LocalFiles(self.out))
+        there = {name: (split.shards, split.source) for name, split in found.splits.items()}
+        ours = {name: (split.shards, split.source) for name, split in self.record.splits.items()}
+        if (there, found.key) != (ours, self.record.key):
+            raise ValueError(
+                f"out: {self.out} has shards of other images, or in other numbers; needs a new "
+                "folder"
+            )
+
+
+def _refuse_inside(data: Path, out: Path) -> None:
+    inside, root = out.resolve(), data.resolve()
+    if inside == root or root in inside.parents:
+        raise ValueError(f"out: {out} lies in {data}, whose images it would hold; give another")
+
+
+def _table(left_out: Sequence[LeftOut]) -> bytes:
+    """Write what was left out as a table; names that are no text are written as they can be."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["image", "kind", "reason"])
+    writer.writerows(left_out)
+    return text.getvalue().encode("utf-8", "backslashreplace")
