@@ -14,8 +14,18 @@ from counterpoint.parts.encoders import innermost
 from counterpoint.parts.views import pipelines
 from counterpoint.parts.views.normalisation import pixels_of, usual_view, with_pixels
 from counterpoint.run import Run, bare_record, steps_done, write_run
+from counterpoint.run_files import ENCODER, METHOD, MODEL, RUN
 from counterpoint.training.initial_weights import InitialWeights, load_initial
 from counterpoint.training.out_folder import out_folder
+from counterpoint.training.run_store.object_place import ObjectPlace
+from counterpoint.training.run_store.run_address import (
+    is_address,
+    made_folder,
+    run_place,
+    whole_address,
+)
+from counterpoint.training.run_store.run_copy import bring_back, local_run, local_weights
+from counterpoint.training.run_store.store_probe import refuse_unwritable
 from counterpoint.training.weights_place import encoder_beside
 
 BASE = "simclr"
@@ -49,6 +59,8 @@ def open_encoder(
     if run is not None:
         _refuse_both(encoder=encoder, weights=weights, size=size, out=out)
         return Run.open(run, parts=dict(parts) if parts else None)
+    if weights is not None and is_address(weights):
+        weights = local_weights(weights)
     encoder = encoder or (None if weights is None else encoder_beside(weights))
     if encoder is None:
         raise ValueError(
@@ -67,6 +79,7 @@ def open_encoder(
         folder.mkdir(parents=True, exist_ok=True)
         named = encoder if isinstance(encoder, str) else str(encoder)
         write_run(made, bare_record(made, named, None if found is None else found.to_dict()))
+        bring_back(folder, MODEL, ENCODER, METHOD, RUN)
     return made
 
 
@@ -112,9 +125,12 @@ def _refuse_both(**given: object) -> None:
 def _free(out: str | Path, method: Method) -> Path:
     """Return the folder of a run of zero steps; a run that was trained is never overwritten."""
     folder = out_folder(out)
-    if steps_done(folder):
+    if is_address(out):
+        refuse_unwritable(ObjectPlace(whole_address(out)))
+        made_folder(folder, whole_address(out))
+    if steps_done(local_run(out, tensors=False) if is_address(out) else folder):
         raise ValueError(
-            f"out: {folder} is a run that was trained; needs a name that is free for "
+            f"out: {run_place(folder)} is a run that was trained; needs a name that is free for "
             f"{method.encoder}"
         )
     return folder

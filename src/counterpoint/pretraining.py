@@ -32,6 +32,9 @@ from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resume import start_from
 from counterpoint.training.run_lock import only_run
+from counterpoint.training.run_store.run_address import run_place
+from counterpoint.training.run_store.run_copy import local_checkpoint
+from counterpoint.training.run_store.run_store import RunStore
 from counterpoint.training.signals import Notice, Stopped
 from counterpoint.training.summary import start_table
 from counterpoint.training.trainer import check_trainer_options, run_trainer, trainer_for
@@ -59,13 +62,16 @@ def pretrain(
     console: Console | None = None,
     **trainer: Any,
 ) -> Run:
-    """Train a method on unlabelled images and write the run to a folder.
+    """Train a method on unlabelled images and write the run to a folder, or to an object store.
 
     It is trained by its recipe, also where some of its parts were swapped; `training` replaces the
     recipe, and `training_of("byol", batch=256)` is one with a change. `epochs` replaces that of
     the recipe; `steps` ends the run early, with its schedule fitted to them. `size` is the side
     that files of varying size are cut to, for a method by its name; `workers` read them, and
     never change what is seen. All of this makes a `Job` (`resolve`), which may be given instead.
+
+    An address such as s3://bucket/run as `out` holds the same files as a folder: the run is written
+    to a folder of the user's cache, and brought to the store after every checkpoint.
 
     A run, or its folder, in the place of a method trains it for longer: the new run starts from
     its weights, with its settings and the next seed, while the optimiser, the schedule and the
@@ -84,7 +90,7 @@ def pretrain(
     Lightning's Trainer. Ctrl-C stops and keeps what was learned.
     """
     check_trainer_options(trainer, own=signature(pretrain).parameters)
-    folder = out_folder(out)
+    folder, store = out_folder(out), RunStore.of(out)
     job = _job(
         method,
         data,
@@ -98,11 +104,15 @@ def pretrain(
         pixels=pixels,
     )
     folder.mkdir(parents=True, exist_ok=True)
-    start = start_from(folder, resume, job.identity)
+    if store is not None:
+        store.fetch(resume)
+    start = start_from(folder, local_checkpoint(resume), job.identity)
     model = built_model(job)
     console = console or Console(stderr=True)
     if start is not None and steps_done(folder) == job.steps:
-        console.print(f"{folder} finished at step {job.steps}: nothing to do")
+        if store is not None:
+            store.complete(MODEL)
+        console.print(f"{run_place(folder)} finished at step {job.steps}: nothing to do")
         model.load_state_dict(load_file(folder / MODEL))
         return Run(folder, job.method, model, job.image, job.training)
     begun = None
@@ -117,11 +127,14 @@ def pretrain(
             max_bad=max_bad,
             patience=patience,
             health=health,
+            store=store,
         )
         runner = trainer_for(job.training, watching, loggers, steps=job.steps, asked=trainer)
         _one_each(job.training, runner.world_size)
         if runner.is_global_zero:
             held.enter_context(only_run(folder))
+            if store is not None:
+                held.enter_context(store.held())
             begun = keep_start(folder, model, drawn=job.start is None and job.weights is None)
             console.print(_table(job, model, ranks=runner.world_size))
         module = Pretrainer(
@@ -136,7 +149,9 @@ def pretrain(
         run = Run(folder, job.method, model, job.image, job.training)
         if runner.is_global_zero:
             save(run, job=job.record, steps=runner.global_step, start=begun)
-    _end(stopped, f"stopped at step {runner.global_step} of {job.steps}", folder)
+        if store is not None:
+            store.finish()
+    _end(stopped, f"stopped at step {runner.global_step} of {job.steps}", run_place(folder))
     return run
 
 
@@ -192,7 +207,7 @@ def _one_each(training: Training, ranks: int) -> None:
     check_lanes(training.lanes or 1, training.micro_batch, ranks=ranks)
 
 
-def _end(stopped: SystemExit | None, where: str, folder: Path) -> None:
+def _end(stopped: SystemExit | None, where: str, folder: str) -> None:
     """Leave a run that was asked to stop: by exit code 143, or as Ctrl-C does."""
     if isinstance(stopped, Stopped) and stopped.preempted:
         sys.stderr.write(f"counterpoint: {where}; rerun with --resume auto to continue\n")

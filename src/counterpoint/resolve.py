@@ -19,6 +19,8 @@ from counterpoint.methods.recognising import preset_of
 from counterpoint.run import Run, steps_done
 from counterpoint.run_files import MODEL
 from counterpoint.training.initial_weights import InitialWeights
+from counterpoint.training.run_store.run_address import is_address
+from counterpoint.training.run_store.run_copy import local_weights
 from counterpoint.training.weights_place import encoder_beside
 
 
@@ -69,7 +71,7 @@ def resolve(
     side = view_side(source, size=size)
     given = run.method if run else method
     assert not isinstance(given, Run)
-    place = _folder(weights) if isinstance(weights, Run) else weights
+    place = _folder(weights) if isinstance(weights, Run) else _local(weights)
     if encoder is None and name is not None and place is not None:
         encoder = encoder_beside(place)
     composed = method_named(given, encoder=encoder, size=side, parts=parts)
@@ -149,8 +151,8 @@ def _run(method: Method | Run | str, parts: Mapping[str, type] | None) -> Run | 
         return method
     if isinstance(method, Method) or method in METHODS or method.startswith("{"):
         return None
-    folder = Path(method)
-    return Run.open(folder, parts=dict(parts or {})) if folder.is_dir() else None
+    there = is_address(method) or Path(method).is_dir()
+    return Run.open(method, parts=dict(parts or {})) if there else None
 
 
 def _folder(run: Run) -> Path:
@@ -161,6 +163,11 @@ def _folder(run: Run) -> Path:
             "give encoder= and weights= instead, or open_encoder(..., out=FOLDER)"
         )
     return run.folder
+
+
+def _local(weights: str | Path | None) -> str | Path | None:
+    """Return weights as files of this machine."""
+    return weights if weights is None or not is_address(weights) else local_weights(weights)
 
 
 def _start(run: Run) -> Start:

@@ -30,6 +30,8 @@ from counterpoint.parts.encoders.module_encoder import with_module
 from counterpoint.parts.views.normalisation import pixels_of
 from counterpoint.parts.views.transform import ViewTransform
 from counterpoint.run_files import ENCODER, EVALUATION, METHOD, MODEL, RUN
+from counterpoint.training.run_store.run_address import run_place
+from counterpoint.training.run_store.run_copy import bring_back, local_run
 
 FORMAT = 2  # of run.json; the first had no number, and the images as a sentence
 
@@ -39,7 +41,7 @@ class Run:
     """A trained method in a folder; a bare encoder is a run of zero steps (`open_encoder`)."""
 
     folder: Path | None
-    """Where it is kept; None for a bare encoder that is not."""
+    """Where it is kept; of a run in a store its copy. None for a bare encoder that is not kept."""
     method: Method
     model: Model
     image: tuple[int, ...]
@@ -58,7 +60,7 @@ class Run:
         image = " x ".join(map(str, self.image))
         if self.folder is None:
             return f"an encoder without a run, for images of {image}"
-        return f"run in {self.folder}, trained on images of {image}"
+        return f"run in {run_place(self.folder)}, trained on images of {image}"
 
     @property
     def encoder(self) -> nn.Module:
@@ -142,6 +144,7 @@ class Run:
         }
         if self.folder is not None:
             write_json(self.folder / EVALUATION, record)
+            bring_back(self.folder, EVALUATION)
         return result
 
     @classmethod
@@ -155,9 +158,10 @@ class Run:
         """Open a run; `parts` are a user's own part classes, by name.
 
         `encoder` is the user's own network, for a run that was trained with `as_encoder`; its
-        weights are those of the run.
+        weights are those of the run. A run in a store is copied to this machine, and what is
+        found out about it is brought back.
         """
-        folder = Path(folder)
+        folder = local_run(folder)
         if not (folder / RUN).is_file():
             raise FileNotFoundError(
                 f"run: {folder} has no run.json; counterpoint pretrain writes one"

@@ -21,6 +21,7 @@ from counterpoint.framework import Model
 from counterpoint.framework.optional import backbone_of, trained
 from counterpoint.run import Run, versions, write_json
 from counterpoint.run_files import BEFORE, RUN, START
+from counterpoint.training.run_store.run_copy import bring_back
 
 
 def keep_start(folder: Path, model: Model, *, drawn: bool) -> str:
@@ -108,6 +109,7 @@ def measure_start(
         **found.to_dict(),
     }
     write_json(run.folder / BEFORE, record)
+    bring_back(run.folder, BEFORE)
     return record
 
 

@@ -41,7 +41,9 @@ def test_a_file_in_place_of_a_folder(capsys, tmp_path):
 
 def test_an_address(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "out: got s3://bucket/run" in refused(capsys, "--out", "s3://bucket/run")
+    assert "out: got s4://bucket/run; s4:// is not known" in refused(
+        capsys, "--out", "s4://bucket/run"
+    )
     assert not list(tmp_path.iterdir())
 
 

@@ -121,7 +121,7 @@ def test_where_there_are_no_locks_the_file_says_who_lives(tmp_path, monkeypatch)
 
     monkeypatch.setattr(run_lock.fcntl, "lockf", without)
     file, own = tmp_path / FILE, run_lock._own()
-    file.write_text(json.dumps(own | {"pid": os.getppid(), "began": run_lock._began(os.getppid())}))
+    file.write_text(json.dumps(own | {"pid": os.getppid(), "began": run_lock.began(os.getppid())}))
     with pytest.raises(LockedError, match=f"process {os.getppid()}"):
         only_run(tmp_path).__enter__()
     file.write_text(json.dumps(own | {"pid": os.getppid(), "began": "another process"}))

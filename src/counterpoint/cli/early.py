@@ -1,10 +1,12 @@
 """What can be refused before torch is imported, which takes seconds: paths and names."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from counterpoint import catalogue
 from counterpoint.run_files import EVALUATION, HEALTH, METHOD, METRICS, RUN
 from counterpoint.spelling import did_you_mean
+from counterpoint.training.run_store.run_address import is_address, refuse_scheme
 
 
 def refuse_early(
@@ -16,6 +18,7 @@ def refuse_early(
     run: str | None = None,
     started: str | None = None,
     out: str | None = None,
+    out_run: str | None = None,
     resume: str = "never",
     parts: str | None = None,
     known_bad: str | None = None,
@@ -27,24 +30,39 @@ def refuse_early(
         ...
     ValueError: method: got 'simcrl'; did you mean simclr?
     """
-    if method is not None:
-        _method(method)
-    if encoder is not None:
-        _encoder(encoder)
-    if weights is not None:
-        _weights(weights)
-    if run is not None:
-        _run(run, (RUN,))
-    if started is not None:  # a run that may still be training
-        _run(started, (RUN, METHOD, METRICS, HEALTH, EVALUATION))
-    if data is not None:
-        _data(data)
-    if out is not None:
-        _out(out)
+    looks: tuple[tuple[str | None, Callable[[str], None]], ...] = (
+        (method, _method),
+        (encoder, _encoder),
+        (weights, _weights),
+        (run, lambda place: _run(place, (RUN,))),
+        # a run that may still be training
+        (started, lambda place: _run(place, (RUN, METHOD, METRICS, HEALTH, EVALUATION))),
+        (data, _data),
+        (out, _out),
+        (out_run, _out_run),
+    )
+    for given, look in looks:
+        if given is not None:
+            look(given)
     _resume(resume)
     for option, file in (("parts", parts), ("known-bad", known_bad)):
         if file is not None and not Path(file).is_file():
             raise FileNotFoundError(f"{option}: there is no file {file}")
+
+
+def refuse_store(out: str) -> None:
+    """Refuse an address where files of this machine are written.
+
+    >>> refuse_store("s3://bucket/vectors")
+    Traceback (most recent call last):
+        ...
+    ValueError: out: got s3://bucket/vectors; only runs are written to a store; give a path of ...
+    """
+    if is_address(out):
+        raise ValueError(
+            f"out: got {out}; only runs are written to a store; give a path of this machine, and "
+            "copy what is there"
+        )
 
 
 def refuse_unknown(what: str, name: str, known: tuple[str, ...], *, more: str = "") -> None:
@@ -63,7 +81,7 @@ def refuse_unknown(what: str, name: str, known: tuple[str, ...], *, more: str = 
 
 def _method(name: str) -> None:
     known = (*catalogue.METHODS, *catalogue.VARIANTS)
-    if (Path(name) / RUN).is_file():
+    if _there(name, "method") or (Path(name) / RUN).is_file():
         return  # a run, which is trained for longer
     if name.endswith(".json"):
         if not Path(name).is_file():
@@ -91,6 +109,8 @@ def _encoder(name: str) -> None:
 
 
 def _weights(place: str) -> None:
+    if _there(place, "weights"):
+        return
     if place != catalogue.PRETRAINED and not Path(place).exists():
         raise FileNotFoundError(
             f"weights: there is no {place}; needs a safetensors file, the folder of a run, a timm "
@@ -99,12 +119,16 @@ def _weights(place: str) -> None:
 
 
 def _resume(place: str) -> None:
+    if place not in catalogue.RESUME and _there(place, "resume"):
+        return
     if place not in catalogue.RESUME and not Path(place).is_dir():
         near = did_you_mean(place, catalogue.RESUME) or "needs auto, never or a checkpoint's folder"
         raise ValueError(f"resume: got {place!r}, and there is no such folder; {near}")
 
 
 def _run(folder: str, files: tuple[str, ...]) -> None:
+    if _there(folder, "run"):
+        return
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"run: there is no folder {folder}")
     below = METRICS in files and next(Path(folder).rglob(METRICS), None)  # of earlier versions
@@ -121,7 +145,23 @@ def _data(path: str) -> None:
         raise FileNotFoundError(f"data: there is no folder {path}")
 
 
+def _there(place: str, what: str) -> bool:
+    """Whether a place is in a store, which is asked later; an unknown kind is refused."""
+    if not is_address(place):
+        return False
+    refuse_scheme(place, what=what)
+    if place.startswith("memory:"):
+        raise ValueError(f"{what}: got {place}; what is in memory:// ends with this command")
+    return True
+
+
+def _out_run(folder: str) -> None:
+    if not _there(folder, "out"):
+        _out(folder)
+
+
 def _out(folder: str) -> None:
+    refuse_store(folder)
     for path in (Path(folder), *Path(folder).parents):
         if path.exists() and not path.is_dir():
             raise ValueError(f"out: {path} is a file; needs a folder, or a name that is free")

@@ -39,7 +39,7 @@ def embed_command(
         counterpoint embed runs/photos photos --out vectors
 
     Args:
-        run: Folder of the run whose encoder is used; left out with --encoder.
+        run: Folder of the run whose encoder is used, or its address; left out with --encoder.
         data: Folder or file of images; all splits are embedded (default: none, it is needed).
         out: Folder to write to, or one to continue.
         encoder: Name of an encoder to use without a run, such as timm/NAME (default: the run's).

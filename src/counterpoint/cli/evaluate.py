@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterpoint.catalogue import PROBES
@@ -46,7 +45,7 @@ def evaluate_command(
         counterpoint evaluate runs/photos --data photos --protocol knn,linear
 
     Args:
-        folder: Folder of the run (default: none, an encoder by --encoder).
+        folder: Folder of the run, or its address (default: none, an encoder by --encoder).
         data: Folder or file of images, with labels.
         encoder: Name of an encoder to measure without a run, such as timm/NAME (default: the
             run's, or that of a timm folder).
@@ -71,7 +70,7 @@ def evaluate_command(
         device: Where to compute, such as cpu or cuda:1 (default: an accelerator if there is one).
         workers: Processes that read image files (default: one per core).
     """
-    refuse_early(run=folder, encoder=encoder, weights=weights, data=data, out=out)
+    refuse_early(run=folder, encoder=encoder, weights=weights, data=data, out_run=out)
     refuse_no_encoder("evaluate", folder, encoder, weights)
     pixels = given_pixels(mean, std, weights)
     shares = _shares(labels)
@@ -99,7 +98,7 @@ def evaluate_command(
         "workers": workers,
     }
     result = run.evaluate(splits, robust=robustness, **how)
-    trained = folder is not None and steps_done(Path(folder)) != 0
+    trained = folder is not None and run.folder is not None and steps_done(run.folder) != 0
     start = _start(run, splits, how) if before and trained else None
     console = Console()
     console.print(

@@ -43,7 +43,7 @@ def export_command(
         counterpoint export runs/photos --out photos-encoder
 
     Args:
-        run: Folder of the run (default: none, an encoder by --encoder).
+        run: Folder of the run, or its address (default: none, an encoder by --encoder).
         out: Folder to write; it must not exist yet.
         encoder: Name of an encoder to export without a run, such as timm/NAME (default: the
             run's, or that of a timm folder).

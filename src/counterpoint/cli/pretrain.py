@@ -9,6 +9,7 @@ from counterpoint.cli.encoder_option import given_pixels
 from counterpoint.cli.last_words import last_words
 from counterpoint.cli.parts_file import loaded_parts
 from counterpoint.run_options import FLAGS, MAX_BAD, PATIENCE, SAVE_SECONDS
+from counterpoint.training.run_store.run_address import is_address
 
 if TYPE_CHECKING:
     from counterpoint.job import Job
@@ -56,7 +57,7 @@ def pretrain_command(
 
     Args:
         data: Folder of images, or a Parquet, .npy or .npz file.
-        out: Folder to write the run to.
+        out: Folder to write the run to, or an address such as s3://bucket/run.
         method: Name of a method (`counterpoint methods` lists them), a method.json, or the folder
             of a run, which is trained for longer: from its weights, with a new schedule.
         encoder: Name of an encoder (`counterpoint encoders` lists them) or timm/NAME
@@ -104,7 +105,7 @@ def pretrain_command(
         method=method,
         encoder=encoder,
         weights=weights,
-        out=out,
+        out_run=out,
         resume=resume,
         parts=parts,
         known_bad=known_bad,
@@ -112,6 +113,7 @@ def pretrain_command(
     from counterpoint.pretraining import pretrain
     from counterpoint.training.loggers import loggers_named
     from counterpoint.training.out_folder import out_folder
+    from counterpoint.training.run_store.run_address import run_place
 
     loggers = loggers_named(logger, out_folder(out))
     job = asked_job(asked)
@@ -125,13 +127,15 @@ def pretrain_command(
         loggers=loggers,
         devices=devices,
     )
-    _end(run.folder or Path(out), data, labels=job.source.has_labels)
+    assert run.folder is not None
+    _end(run_place(run.folder), data, labels=job.source.has_labels)
 
 
-def _end(folder: Path, data: str, *, labels: bool) -> None:
+def _end(folder: str, data: str, *, labels: bool) -> None:
     """Say where the run is, and how to see what was learned."""
-    report = ["counterpoint", "report", folder, "--data", data, "--out", f"{folder}.html"]
-    embed = ["counterpoint", "embed", folder, data, "--out", f"{folder}-vectors"]
+    beside = Path(folder).name if is_address(folder) else folder
+    report = ["counterpoint", "report", folder, "--data", data, "--out", f"{beside}.html"]
+    embed = ["counterpoint", "embed", folder, data, "--out", f"{beside}-vectors"]
     evaluate = ["counterpoint", "evaluate", folder, "--data", data]
     last_words(
         f"run in {folder}: encoder.safetensors for use elsewhere, model.safetensors, metrics.csv",

@@ -3,7 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from counterpoint.cli.early import refuse_early
+from counterpoint.cli.early import refuse_early, refuse_store
 from counterpoint.cli.encoder_option import refuse_no_encoder
 from counterpoint.cli.last_words import last_words
 from counterpoint.cli.parts_file import loaded_parts
@@ -26,7 +26,8 @@ def report_command(
         counterpoint report runs/photos --data photos --out report.html
 
     Args:
-        folders: Folder of a run, or of several to compare (default: none, an encoder by --encoder).
+        folders: Folder of a run or its address, or several to compare (default: none, an encoder
+            by --encoder).
         data: Folder or file of images, to show neighbours, views and a map of the embeddings
             (default: leave these out).
         encoder: Name of an encoder to show without a run, such as timm/NAME (default: that of a
@@ -43,16 +44,18 @@ def report_command(
     given = folders or []
     for folder in given:
         refuse_early(started=folder)
+    refuse_store(out)
     refuse_early(data=data, encoder=encoder, weights=weights, parts=parts)
     refuse_no_encoder("report", given, encoder, weights)
     from counterpoint.data import open_data
     from counterpoint.encoder_choice import open_encoder
     from counterpoint.report import write_report
+    from counterpoint.training.run_store.run_copy import local_run
 
     splits = None if data is None else open_data(data, limit=limit)
     own = loaded_parts(parts)
     with TemporaryDirectory() as place:
-        runs = [Path(folder) for folder in given]
+        runs = [local_run(folder, tensors=data is not None) for folder in given]
         if encoder or weights:  # a run of zero steps beside the others
             bare = Path(place) / Path(encoder or weights or "").name
             open_encoder(encoder=encoder, weights=weights, size=size, parts=own, out=bare)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from counterpoint.cli.early import refuse_early
+from counterpoint.cli.early import refuse_early, refuse_store
 
 if TYPE_CHECKING:
     from counterpoint.vectors import Vectors
@@ -41,6 +41,8 @@ def search_command(
     """
     _refuse_folder(vectors)
     refuse_early(run=run)
+    if out is not None:
+        refuse_store(out)
     if out is not None and Path(out).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--out is {out!r}; it needs the name of a page, such as gallery.html")
     from counterpoint.run import Run

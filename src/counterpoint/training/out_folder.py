@@ -3,15 +3,26 @@
 from pathlib import Path
 
 from counterpoint.data.location import local
+from counterpoint.training.run_store.run_address import (
+    is_address,
+    refuse_scheme,
+    whole_address,
+    working_folder,
+)
 
 
 def out_folder(out: str | Path) -> Path:
-    """Refuse what cannot be the folder of a run; nothing is made yet.
+    """Return the folder that a run is written to; that of an address is in the user's cache.
 
-    >>> out_folder("s3://bucket/run")
+    What cannot be one is refused; nothing is made yet.
+
+    >>> out_folder("s4://bucket/run")
     Traceback (most recent call last):
-    ValueError: out: got s3://bucket/run; out is local files only for now: give a folder of ...
+    ValueError: out: got s4://bucket/run; ...
     """
+    if isinstance(out, str | Path) and is_address(out):
+        refuse_scheme(out, what="out")
+        return working_folder(whole_address(out))
     folder = local(out, what="out")
     for place in (folder, *folder.parents):
         if place.exists() and not place.is_dir():

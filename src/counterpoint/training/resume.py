@@ -13,6 +13,7 @@ from counterpoint.framework.settings import upgraded
 from counterpoint.run_files import CHECKPOINTS
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.folder import Checkpoints
+from counterpoint.training.run_store.run_address import run_place
 
 
 def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | None:
@@ -28,7 +29,7 @@ def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | No
         found = max((folder / CHECKPOINTS).glob("step-*"), default=None)
         if found is not None:
             raise ValueError(
-                f"resume: {folder} already holds a run, at {found.name}; --resume auto "
+                f"resume: {run_place(folder)} already holds a run, at {found.name}; --resume auto "
                 "continues it, another --out starts a new one"
             )
         return None

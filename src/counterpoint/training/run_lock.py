@@ -55,6 +55,25 @@ def only_run(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_held(folder: Path) -> bool:
+    """Tell whether a run of this machine works in a folder."""
+    folder = folder.resolve()
+    if folder in _HELD:
+        return True
+    if not (folder / FILE).is_file():
+        return False
+    descriptor = os.open(folder / FILE, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return True
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _take(descriptor: int, folder: Path) -> None:
     """Lock the file and write our name into it; refuse when somebody else holds it."""
     holder = _read(descriptor)
@@ -81,7 +100,7 @@ def _take(descriptor: int, folder: Path) -> None:
 def _lives(holder: dict[str, Any], descriptor: int, folder: Path, *, locked: bool) -> bool:
     """Tell whether the process that is named in the file still works."""
     if holder.get("host") == platform.node():
-        same = _began(int(holder.get("pid", 0))) == holder.get("began")
+        same = began(int(holder.get("pid", 0))) == holder.get("began")
         return same and not locked  # its lock would have been in our way
     signed = os.fstat(descriptor).st_mtime
     if _now(folder) - signed > STALE:
@@ -116,10 +135,10 @@ def _renew(file: Path, over: threading.Event) -> None:
 def _own() -> dict[str, Any]:
     since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
     pid = os.getpid()
-    return {"host": platform.node(), "pid": pid, "began": _began(pid), "since": since}
+    return {"host": platform.node(), "pid": pid, "began": began(pid), "since": since}
 
 
-def _began(pid: int) -> str:
+def began(pid: int) -> str:
     """Return the tick at which a process began: numbers of processes are used again."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]

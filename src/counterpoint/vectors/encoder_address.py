@@ -6,6 +6,7 @@ from pathlib import Path
 from counterpoint.encoder_choice import open_encoder
 from counterpoint.parts.own import own_parts
 from counterpoint.run import Run
+from counterpoint.training.run_store.run_address import is_address, whole_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +61,6 @@ class EncoderAddress:
 
 
 def _absolute(place: str | Path | None) -> str | None:
-    return None if place is None else str(Path(place).resolve())
+    if place is None or is_address(place):
+        return None if place is None else whole_address(place)
+    return str(Path(place).resolve())

@@ -11,6 +11,7 @@ from counterpoint.training.checkpoints.step_names import step_name
 from counterpoint.training.consensus import Wishes
 from counterpoint.training.position import position_of
 from counterpoint.training.pretrainer import Pretrainer
+from counterpoint.training.run_store.run_store import RunStore
 from counterpoint.training.signals import Stopped
 
 
@@ -21,8 +22,16 @@ class Keeper(Callback):
     receipt and its look at health. It comes last in the list of callbacks.
     """
 
-    def __init__(self, checkpoints: Checkpoints, guard: Guard, timer: Timer) -> None:
+    def __init__(
+        self,
+        checkpoints: Checkpoints,
+        guard: Guard,
+        timer: Timer,
+        store: RunStore | None = None,
+    ) -> None:
         self.checkpoints, self.guard, self.timer = checkpoints, guard, timer
+        self.store = store
+        """Where checkpoints are brought to, besides the folder."""
 
     def on_train_batch_end(
         self,
@@ -60,7 +69,11 @@ class Keeper(Callback):
         if known.save or known.stop or finished:
             name = step_name(trainer.global_step)
             with phase(f"saving {name}"):
+                if self.store is not None:
+                    self.store.settle()
                 trainer.save_checkpoint(self.checkpoints.folder / name)
+                if self.store is not None:
+                    self.store.bring()
             self.timer.reset()
         if known.stop and not finished:
             raise Stopped(preempted=known.preempted > 0)

@@ -16,6 +16,7 @@ from counterpoint.training.callbacks.metrics import EVERY, MetricRows
 from counterpoint.training.callbacks.progress_lines import ProgressLines
 from counterpoint.training.callbacks.timer import Timer
 from counterpoint.training.checkpoints.folder import Checkpoints
+from counterpoint.training.run_store.run_store import RunStore
 from counterpoint.training.signals import Notice
 
 
@@ -30,6 +31,7 @@ def standard_callbacks(
     max_bad: float,
     patience: float,
     health: bool,
+    store: RunStore | None = None,
 ) -> list[Callback]:
     """Make the watchers of a run; the keeper comes last, so that it saves what the others know."""
     timer = Timer(save_seconds)
@@ -43,5 +45,5 @@ def standard_callbacks(
         Ledger(folder),
         Quarantine(source, folder, guard, max_bad=max_bad),
         *([HealthWatch(source, folder)] if health else []),
-        Keeper(Checkpoints(folder / CHECKPOINTS), guard, timer),
+        Keeper(Checkpoints(folder / CHECKPOINTS), guard, timer, store),
     ]
