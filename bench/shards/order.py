@@ -56,15 +56,16 @@ def main(arguments: list[str]) -> None:
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(arguments[0] if arguments else temporary)
-        write_tars(folder / "tars", SHARDS, COUNT)
-        write_chunks(folder / "chunks", SHARDS, COUNT)
+        if not (folder / "chunks" / "index.json").is_file():
+            write_tars(folder / "tars", SHARDS, COUNT)
+            write_chunks(folder / "chunks", SHARDS, COUNT)
         default = chosen_lanes(batch=BATCH, shards=SHARDS)
         rows = {"global permutation": quality(ours(1, SHARDS))}
         for lanes, block in ((default, BLOCK_SHARDS), (32, 8), (32, 4), (32, 2), (32, 1), (8, 1)):
             name = f"{lanes} lanes x {block}" + (" (the default)" if lanes == default else "")
             rows[name] = quality(ours(lanes, block))
         for way, place in (("litdata", "chunks"), ("webdataset", "tars")):
-            for ranks in (1, 8):
+            for ranks in (1, 4):
                 name = f"{way}, {ranks} x {WORKERS} workers"
                 rows[name] = quality(peer(way, folder / place, ranks))
     RESULT.write_text(

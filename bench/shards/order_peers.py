@@ -13,14 +13,14 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-WORKERS = 8
+WORKERS = 4  # of each rank; webdataset's examples have 4
 BUFFER = 1000  # webdataset's examples: shuffle(1000), and shardshuffle=100
 SHARD_BUFFER = 100
 
 
 def write_tars(folder: Path, shards: int, count: int) -> None:
     """Write webdataset tars: one member a sample, its number in digits."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for shard in range(shards):
         with tarfile.open(folder / f"{shard:06d}.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
             for sample in range(shard * count, (shard + 1) * count):
@@ -34,7 +34,7 @@ def write_chunks(folder: Path, shards: int, count: int) -> None:
     """Write litdata chunks, which hold the same samples as the tars."""
     from litdata.streaming.writer import BinaryWriter
 
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     writer = BinaryWriter(str(folder), chunk_size=count)
     for sample in range(shards * count):
         writer.add_item(sample, {"sample": sample})

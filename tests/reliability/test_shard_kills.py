@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 import signal
 import time
 
@@ -18,7 +19,6 @@ from shard_folders import make_shards
 RAGGED = (8, 5, 7, 6, 4, 9, 6, 7, 5, 8, 9, 6)  # 80 images: 8 lanes, which cut shards
 METHOD, EPOCHS, STEPS = "simclr", 3, 15
 WALK = ((2, 3), (3, 8), (1, STEPS))  # ranks, and the step that is their last; 5 steps an epoch
-LONGEST = 5.0  # seconds to a kill
 
 
 @pytest.fixture(scope="module")
@@ -44,26 +44,48 @@ def settings_for(folder, shards, **more):
 def walk(nursery, folder, shards, *, kills=0, chance=None, workers=0):
     """Train with 2, 3 and 1 ranks in turn, all hit by kill -9 at the end of their stretch.
 
-    Up to `kills` more hit them at any moment of it; say how many did.
+    Up to `kills` more hit them on the way; say how many did.
     """
     folder.mkdir()
     hits = 0
     for ranks, last in WALK:
-        while True:
+        ended = False
+        while not ended:
             settings = settings_for(folder, shards, step=last, workers=workers)
             job = nursery.start(ranks, folder / "log", job="train_until", settings=settings)
-            if hits < kills and not nursery.wait(job, timeout=chance.uniform(0.3, LONGEST)):
-                job.signal(signal.SIGKILL)
+            if hits < kills and hit(nursery, job, folder, last, chance):
                 hits += 1
-                assert nursery.wait(job, timeout=20)
-                if list((folder / "run" / "checkpoints").glob(f"step-*{last}")):
-                    break  # it was at the end of its stretch
+                assert nursery.wait(job, timeout=60)
+                kept = (folder / "run" / "checkpoints").glob(f"step-*{last}")
+                ended = last < STEPS and bool(list(kept))
                 continue
-            assert nursery.wait(job, timeout=120), "hangs"
+            assert nursery.wait(job, timeout=300), "hangs"
             wanted = {0} if last == STEPS else {-signal.SIGKILL}
             assert set(job.codes.values()) == wanted, (folder / "log.0").read_text()
-            break
+            ended = True
     return hits
+
+
+def hit(nursery, job, folder, last, chance):
+    """Kill all ranks: some seconds after the start, or shortly after one of the next steps."""
+    here = steps_done(folder)
+    goal = chance.randint(here, last)
+    wait = chance.uniform(0.5, 5) if goal == here else 300
+    end = time.monotonic() + wait
+    while time.monotonic() < end and (goal == here or steps_done(folder) < goal):
+        if nursery.wait(job, timeout=0.005):
+            return False
+    if nursery.wait(job, timeout=chance.uniform(0, 0.3)):
+        return False
+    job.signal(signal.SIGKILL)
+    return True
+
+
+def steps_done(folder):
+    file = folder / "losses.0"
+    lines = file.read_text().splitlines() if file.is_file() else []
+    steps = [re.match(r'{"step": (\d+),', line) for line in lines]  # some are half a line
+    return max((int(found[1]) for found in steps if found), default=0)
 
 
 def batches(folder, ranks):

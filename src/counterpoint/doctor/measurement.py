@@ -72,7 +72,7 @@ def racer(
         network: Any = model.encoder
         compiled(network)
     batch = len(batches[0].index)
-    needed = memory_of(model, replace(training, batch=batch, accumulate=1)).total
+    needed = memory_of(model, replace(training, batch=batch, accumulate=1, lanes=None)).total
     way = Alternative(batch, precision, compile, memory=needed)
     return Racer(way, model, optimiser(model, training), batches, source).begin()
 

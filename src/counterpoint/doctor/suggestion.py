@@ -173,7 +173,7 @@ def _fitted(model: Model, training: Training) -> Training:
     """Halve the batch until it fits into half of the memory."""
     there = memory_there()
     while training.batch > 2 and memory_of(model, training).total > SHARE * there:
-        training = replace(training, batch=training.batch // 2)
+        training = replace(training, batch=training.batch // 2, lanes=None)
     return training
 
 
