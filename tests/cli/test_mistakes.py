@@ -79,7 +79,10 @@ TYPED = {  # what is typed: what is said, and the exit code
     "pretrain nowhere --out out": ("data: there is no folder nowhere", 1),
     "pretrain texts --out out": ("found note.txt", 1),
     "pretrain file --out out": ("data: got the file file", 1),
-    "pretrain s3://bucket/x --out out": ("data: got s3://bucket/x; data is local files only", 1),
+    "pretrain s4://bucket/x --out out": (
+        "data: got s4://bucket/x; s4:// is not known to fsspec",
+        1,
+    ),
     "evaluate run --data unlabelled": ("has no labels; put the images into one folder per", 1),
     "evaluate run --data unlabelled --limit 0": ("--limit is 0; it needs to be 1 or more", 1),
     "evaluate run --data unlabelled --labels abc": ("--labels is 'abc'; it needs fractions", 1),

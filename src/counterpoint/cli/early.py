@@ -137,11 +137,7 @@ def _run(folder: str, files: tuple[str, ...]) -> None:
 
 
 def _data(path: str) -> None:
-    if "://" in path:
-        raise ValueError(
-            f"data: got {path}; data is local files only for now: copy it to a disk first"
-        )
-    if not Path(path).exists():
+    if "://" not in path and not Path(path).exists():  # a store is asked when it is opened
         raise FileNotFoundError(f"data: there is no folder {path}")
 
 

@@ -1,4 +1,4 @@
-"""Where data is, and where runs go: on this machine."""
+"""Where data is, and where runs go: a path of this machine, or an address."""
 
 import os
 import re
@@ -8,27 +8,45 @@ from typing import Any
 REMOTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")  # pathlib makes one slash of two
 
 
+def data_place(place: Any) -> Path | str:
+    """Take where data is: a path of this machine as a path, an address as text.
+
+    >>> data_place("s3://bucket/set/"), data_place(Path("s3://bucket/set"))
+    ('s3://bucket/set', 's3://bucket/set')
+    >>> data_place("file:///data/set").as_posix(), data_place("photos").as_posix()
+    ('/data/set', 'photos')
+    """
+    _refuse_objects(place, what="data")
+    text = os.fsdecode(place)
+    found = REMOTE.match(text)
+    if found is None:
+        return Path(place)
+    scheme, rest = found[1].lower(), found[2].rstrip("/")
+    return Path(f"/{rest}") if scheme in ("file", "local") else f"{scheme}://{rest}"
+
+
 def local(place: Any, *, what: str) -> Path:
     """Take a path of this machine; refuse addresses, and objects that are not paths.
 
-    >>> local("s3://bucket/x", what="data")
+    >>> local("s3://bucket/x", what="out")
     Traceback (most recent call last):
-    ValueError: data: got s3://bucket/x; data is local files only for now: copy it to a disk first
+    ValueError: out: got s3://bucket/x; needs a folder of this machine, or one mounted like it
     """
-    if not isinstance(place, str | os.PathLike):
-        raise TypeError(
-            f"{what}: got {type(place).__module__}.{type(place).__name__}, needs the path of a "
-            "folder or file; counterpoint.as_source takes tensors, arrays and datasets"
-        )
+    _refuse_objects(place, what=what)
     text = os.fspath(place)
     if found := REMOTE.match(text if isinstance(text, str) else os.fsdecode(text)):
         scheme, rest = found.groups()
         if scheme == "file":
             raise ValueError(f"{what}: got file:///{rest}; write the path alone: /{rest}")
-        do = (
-            "copy it to a disk first"
-            if what == "data"
-            else "give a folder of this machine, or one that is mounted like it"
+        raise ValueError(
+            f"{what}: got {scheme}://{rest}; needs a folder of this machine, or one mounted like it"
         )
-        raise ValueError(f"{what}: got {scheme}://{rest}; {what} is local files only for now: {do}")
     return Path(text)
+
+
+def _refuse_objects(place: Any, *, what: str) -> None:
+    if not isinstance(place, str | os.PathLike):
+        raise TypeError(
+            f"{what}: got {type(place).__module__}.{type(place).__name__}, needs the path of a "
+            "folder or file; counterpoint.as_source takes tensors, arrays and datasets"
+        )

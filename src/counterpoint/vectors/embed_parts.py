@@ -11,7 +11,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.data import Splits, as_splits, open_data
-from counterpoint.data.location import local
+from counterpoint.data.location import data_place, local
 from counterpoint.data.source import Cut
 from counterpoint.data.workers import loader_workers
 from counterpoint.evaluation import Representation
@@ -191,8 +191,9 @@ class EmbedJob:
 def _opened(data: str | Path | Splits, limit: int | None) -> tuple[Splits, str | None]:
     """Open the images; where they are files, say also where."""
     if isinstance(data, str | Path):
-        place = local(data, what="data").resolve()
-        return open_data(place, limit=limit), str(place)
+        place = data_place(data)
+        where = place if isinstance(place, str) else str(place.resolve())
+        return open_data(where, limit=limit), where
     splits = as_splits(data)
     return (splits if limit is None else splits.head(limit)), None
 

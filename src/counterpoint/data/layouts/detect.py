@@ -5,12 +5,13 @@ from importlib import import_module
 from pathlib import Path
 
 from counterpoint.data.decoding import in_memory
+from counterpoint.data.layouts.addresses import open_address
 from counterpoint.data.layouts.arrays import array_file
 from counterpoint.data.layouts.image_folder import image_files
 from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.layouts.parquet_folder import open_parquet
 from counterpoint.data.layouts.tars import COMPRESSED_TARS, refuse_compressed, tar_file
-from counterpoint.data.location import local
+from counterpoint.data.location import data_place
 from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import tenths
 
@@ -22,18 +23,19 @@ LAYOUTS = ("shards", "cifar10", "stl10", "tars", "parquet_folder", "imagenet")
 def open_data(
     place: str | Path, *, limit: int | None = None, known_bad: Collection[int] = ()
 ) -> Splits:
-    """Open a data set by its folder or file, whatever its layout; docs/data.md lists them.
+    """Open a data set by its folder, file or address, whatever its layout; docs/data.md lists them.
 
     `limit` takes only the first images of each split. `known_bad` are numbers of training
     images that are known to be unreadable: they are not decoded, others stand in for them.
     """
-    splits = in_memory(_found(local(place, what="data")).marked(known_bad))
+    splits = in_memory(open_encoded(place).marked(known_bad))
     return splits if limit is None else splits.head(limit)
 
 
 def open_encoded(place: str | Path) -> Splits:
     """Open a data set as it is stored: nothing is decoded, where `open_data` would keep pixels."""
-    return _found(local(place, what="data"))
+    where = data_place(place)
+    return open_address(where) if isinstance(where, str) else _found(where)
 
 
 def _layouts() -> list[Layout]:

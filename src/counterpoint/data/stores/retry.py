@@ -32,7 +32,14 @@ class EndsEarlyError(OSError):
 
 
 class StoreFailure(RunFailure):
-    """A store that did not answer for as long as we are patient: no file is to blame."""
+    """A store that did not answer for as long as we are patient: no file is to blame.
+
+    >>> str(StoreFailure("Caught StoreFailure in a worker. ... StoreFailure: read a failed"))
+    'read a failed'
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message.rpartition("StoreFailure: ")[2].strip())  # of a worker, the end
 
 
 @dataclass(frozen=True, slots=True)
