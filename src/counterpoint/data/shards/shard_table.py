@@ -15,8 +15,7 @@ import pyarrow as arrow
 import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 
-from counterpoint.data.notes import one_line
-from counterpoint.data.shards.shard_manifest import DamagedShardsError
+from counterpoint.data.shards.shard_manifest import SPLIT_NAMES, DamagedShardsError
 from counterpoint.data.shards.tar_writer import ShardRow
 from counterpoint.data.stores.files import Files
 
@@ -46,8 +45,8 @@ class ShardTable:
 
     names: Any
     """An Arrow array of text."""
-    splits: Any
-    """The same, with the name of the split of each."""
+    splits: npt.NDArray[np.int8]
+    """The split of each, by its place in `SPLIT_NAMES`."""
     counts: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
 
@@ -69,31 +68,32 @@ def encode_shard_table(rows: Sequence[ShardRow]) -> bytes:
     columns = {field.name: [getattr(row, field.name) for row in rows] for field in SCHEMA}
     file = arrow.BufferOutputStream()
     table = arrow.table(columns, schema=SCHEMA)
-    parquet.write_table(table, file, compression="none", use_dictionary=["split"])
+    parquet.write_table(
+        table, file, compression="none", use_dictionary=["split"], row_group_size=ROWS
+    )
     return bytes(file.getvalue())
 
 
 def read_shard_table(files: Files) -> ShardTable:
     """Read what training needs of a table, and check all of it."""
-    view = FileView(files, TABLE, files.size(TABLE))
+    wanted = ["name", "split", "count", "length"]
+    parts: list[ShardTable] = []
     try:
-        opened_by = arrow.PythonFile(view, mode="r")
-        with parquet.ParquetFile(opened_by, read_dictionary=["name", "split"]) as opened:
+        with parquet.ParquetFile(
+            _opened(files), read_dictionary=["name", "split"], pre_buffer=False
+        ) as opened:
             _check_shape(opened)
-            wanted = ["name", "split", "count", "length"]
-            parts = [_checked(part) for part in opened.iter_batches(ROWS, columns=wanted)]
-    except (arrow.ArrowException, TypeError, KeyError, OSError) as error:
-        if view.failed:  # a store that does not answer says nothing of the table
-            raise
-        raise DamagedShardsError(f"it is not a readable Parquet file: {one_line(error)}") from error
-    names, splits, counts, lengths = zip(*parts, strict=True) if parts else ([], [], [], [])
-    text = arrow.string()
+            for group in range(opened.num_row_groups):  # one after the other: memory stays small
+                found = opened.read_row_group(group, columns=wanted, use_threads=False)
+                parts += [_checked(part) for part in found.to_batches(ROWS)]
+    except (arrow.ArrowException, TypeError, KeyError) as error:
+        raise DamagedShardsError(f"it is not a readable Parquet file: {error}") from error
     none = np.zeros(0, np.int64)
     return ShardTable(
-        arrow.concat_arrays(names) if names else arrow.array([], text),
-        arrow.concat_arrays(splits) if splits else arrow.array([], text),
-        np.concatenate([none, *counts]),
-        np.concatenate([none, *lengths]),
+        arrow.concat_arrays([arrow.array([], arrow.string()), *(part.names for part in parts)]),
+        np.concatenate([none.astype(np.int8), *(part.splits for part in parts)]),
+        np.concatenate([none, *(part.counts for part in parts)]),
+        np.concatenate([none, *(part.lengths for part in parts)]),
     )
 
 
@@ -122,20 +122,22 @@ def _check_shape(opened: Any) -> None:
                 raise DamagedShardsError("it is compressed")
 
 
-def _checked(part: Any) -> tuple[Any, Any, Any, Any]:
-    """Check a piece of the table: names, and numbers that are not below 0."""
-    names, splits = (_text(part.column(number)) for number in (0, 1))
+def _checked(part: Any) -> ShardTable:
+    """Check a piece of the table: names, splits, and numbers that are not below 0."""
+    names = _text(part.column(0))
+    if any(part.column(number).null_count for number in range(4)):
+        raise DamagedShardsError("values are missing")
     good = compute.match_substring_regex(names, NAME)
     if not compute.all(good).as_py():
         bad = names[compute.index(good, value=False).as_py()].as_py()
         raise DamagedShardsError(f"a shard is called {bad[:80]!r}; needs NAME.tar, without folders")
-    numbers = [part.column(place) for place in (2, 3)]
-    if any(some.null_count for some in (names, splits, *numbers)):
-        raise DamagedShardsError("values are missing")
-    counts, lengths = (some.to_numpy() for some in numbers)
+    splits = compute.index_in(_text(part.column(1)), value_set=arrow.array(SPLIT_NAMES))
+    if splits.null_count:
+        raise DamagedShardsError(f"a split is none of {', '.join(SPLIT_NAMES)}")
+    counts, lengths = (part.column(place).to_numpy() for place in (2, 3))
     if len(counts) and (counts.min() < 0 or counts.max() >= 1 << 31 or lengths.min() < 0):
         raise DamagedShardsError("a count or a length is not possible")
-    return names, splits, counts, lengths
+    return ShardTable(names, splits.to_numpy().astype(np.int8), counts, lengths)
 
 
 def _text(column: Any) -> Any:
