@@ -15,7 +15,7 @@ from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.shards.shard_source import ShardSource
 from counterpoint.data.shards.tar_writer import Record, write_shard
 from counterpoint.data.shards.webdataset_headers import BLOCK, tar_members
-from counterpoint.data.shards.webdataset_samples import samples_of
+from counterpoint.data.shards.webdataset_samples import tar_samples
 from counterpoint.data.source import all_labels
 from counterpoint.data.stores.local_files import LocalFiles
 from data.shards.packs import add, pack_tar, photo_files
@@ -44,7 +44,7 @@ def samples(data):
     def read(start, length):
         return data[start : start + length]
 
-    return samples_of(tar_members(read, len(data)), read)
+    return tar_samples(tar_members(read, len(data)), read)
 
 
 FORMS = [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]

@@ -37,15 +37,15 @@ def read_pages(data: bytes) -> Pages:
     has_dictionary = False
     while place < len(data):
         header, place = _struct(data, place, DEPTH)
-        kind, whole, stored = header.get(1), header.get(2), header.get(3)
-        if kind not in KINDS or not isinstance(whole, int) or not isinstance(stored, int):
+        kind, whole, stored = (_whole_number(header.get(field)) for field in (1, 2, 3))
+        if kind not in KINDS:
             raise ValueError("there is no page header where one should be")
         if whole < 0 or stored < 0 or stored > len(data) - place:
             raise ValueError(f"a page has {stored:,} bytes, and {len(data) - place:,} are there")
         about = header.get(KINDS[kind])
-        count = about.get(1) if isinstance(about, dict) else None
-        encoding = about.get(ENCODING[kind]) if isinstance(about, dict) else None
-        if not isinstance(count, int) or count < 0:
+        fields = about if isinstance(about, dict) else {}
+        count, encoding = (_whole_number(fields.get(field)) for field in (1, ENCODING[kind]))
+        if count < 0:
             raise ValueError("a page does not say how many values it has")
         if encoding not in BOUNDED:
             raise ValueError(
@@ -57,6 +57,11 @@ def read_pages(data: bytes) -> Pages:
         uncompressed += whole
         place += stored
     return Pages(uncompressed, values, has_dictionary)
+
+
+def _whole_number(value: Any) -> int:
+    """Return a field of a header that has to be a number: -1 where it is none."""
+    return value if isinstance(value, int) else -1
 
 
 def _struct(data: bytes, place: int, depth: int) -> tuple[dict[int, Any], int]:

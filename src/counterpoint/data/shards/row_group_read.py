@@ -77,14 +77,18 @@ def _inner(chunk: Any) -> Any:
     return chunk.field(0)
 
 
-def read_group_labels(files: Files, footer: Footer, group: int, path: str) -> Int64[Tensor, " row"]:
-    """Read the labels of a row group; no image is read for it."""
+def read_group_labels(
+    files: Files, footer: Footer, group: int, path: str, most: int | None
+) -> Int64[Tensor, " row"]:
+    """Read the labels of a row group, below `most` where that is known; no image is read for it."""
     column, _ = _read_column(files, footer, group, path)
     if column.null_count or not arrow.types.is_integer(column.type):
         raise FileDamageError(f"column {path} has missing labels, or none that are whole numbers")
     labels = torch.from_numpy(column.to_numpy().astype(np.int64))
     if len(labels) and int(labels.min()) < 0:
         raise FileDamageError(f"column {path} has a label below 0")
+    if len(labels) and most is not None and int(labels.max()) >= most:
+        raise FileDamageError(f"column {path} has the label {int(labels.max())} of {most} classes")
     return labels
 
 

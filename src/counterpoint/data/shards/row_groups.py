@@ -126,7 +126,8 @@ class RowGroups:
     def _read_labels(self, shard: int) -> Tensor:
         assert self.leaves.label is not None
         file, group = self._where(shard)
-        found = read_group_labels(self.files, self._footer(file), group, self.leaves.label)
+        most = None if self.classes is None else len(self.classes)
+        found = read_group_labels(self.files, self._footer(file), group, self.leaves.label, most)
         self._check_rows(shard, len(found))
         return found
 

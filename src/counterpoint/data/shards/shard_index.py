@@ -93,7 +93,16 @@ def decode_index(content: bytes, count: int, tar_length: int, *, labels: bool) -
     if count and int(size.max()) > MOST_FILE:
         raise DamagedIndexError(f"it names a record above {MOST_FILE >> 20} MB")
     at = HEADER.size + records.nbytes
-    return ShardIndex(records, np.frombuffer(body, "<i4", count, at) if labels else None)
+    known = np.frombuffer(body, "<i4", count, at) if labels else None
+    if known is not None and count and int(known.min()) < 0:
+        raise DamagedIndexError(f"it has the label {int(known.min())}")
+    return ShardIndex(records, known)
+
+
+def check_label(label: int, classes: int) -> None:
+    """Refuse a label that has no name."""
+    if label >= classes:
+        raise DamagedIndexError(f"it has the label {label} of {classes} classes")
 
 
 def decode_names(content: bytes, count: int) -> list[str] | None:

@@ -15,6 +15,7 @@ from counterpoint.data.shards.shard_bytes import shard_bytes
 from counterpoint.data.shards.shard_index import (
     DamagedIndexError,
     ShardIndex,
+    check_label,
     decode_index,
     decode_names,
     index_head,
@@ -99,7 +100,10 @@ class TarShards:
         head = index_head(count, labels=self.has_labels)
         content = shard_bytes(self.files, index_name(name), 0, head)
         try:
-            return decode_index(content, count, length, labels=self.has_labels)
+            found = decode_index(content, count, length, labels=self.has_labels)
+            if self.classes is not None and found.labels is not None and count:
+                check_label(int(found.labels.max()), len(self.classes))
+            return found
         except DamagedIndexError as error:
             where = self._where(index_name(name))
             raise UnreadableImageError(f"{where}: {error}", "truncated") from error

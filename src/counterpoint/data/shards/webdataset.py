@@ -18,6 +18,7 @@ from counterpoint.data.shards.shard_bytes import shard_bytes
 from counterpoint.data.shards.tar_writer import index_name
 from counterpoint.data.shards.thread_map import thread_map
 from counterpoint.data.shards.webdataset_index import FORM, TarRecords, tar_records
+from counterpoint.data.shards.webdataset_samples import printable
 from counterpoint.data.stores.files import Files
 
 RECORDS = 1 << 19  # whose places, labels and names a process keeps: about 100 of tars of 5,000
@@ -55,7 +56,8 @@ class WebdatasetShards:
 
     def path(self, shard: int, row: int) -> str:
         names = self._index(shard).names
-        return f"{self.shard_name(shard)}/{f'record {row}' if names is None else names[row]}"
+        name = f"record {row}" if names is None else names[row]
+        return f"{self.shard_name(shard)}/{printable(name.encode('utf-8', 'surrogateescape'))}"
 
     def shard_name(self, shard: int) -> str:
         return f"{self.files.place}/{self.names[shard]}"
@@ -110,7 +112,7 @@ def webdataset_shards(
 
     def summarise(one: tuple[str, str]) -> tuple[int, bool, int]:
         found = tar_records(files, *one, beside=one[0] in beside)
-        labels = found.labels if found.labels is None or (found.labels >= 0).all() else None
+        labels = found.labels
         most = int(labels.max()) if labels is not None and len(labels) else -1
         return len(found), labels is not None, most
 

@@ -25,7 +25,7 @@ from counterpoint.data.shards.shard_index import (
 )
 from counterpoint.data.shards.tar_writer import index_name
 from counterpoint.data.shards.webdataset_headers import tar_members
-from counterpoint.data.shards.webdataset_samples import TarSamples, samples_of
+from counterpoint.data.shards.webdataset_samples import TarSamples, tar_samples
 from counterpoint.data.stores.files import Files
 
 AHEAD = 1 << 20  # bytes that are read at a time: of small images all, of large ones the headers
@@ -80,7 +80,7 @@ def index_tar(files: Files, name: str, size: int) -> bytes:
                 f"read alone; decompress it: {'gunzip' if kind == 'gzip' else kind + ' -d'}"
             )
     try:
-        found = samples_of(tar_members(ahead.read, size), ahead.read)
+        found = tar_samples(tar_members(ahead.read, size), ahead.read)
     except ValueError as error:
         raise ValueError(
             f"data: {files.place}/{name} is not a whole tar: {error}; make or download it again, "

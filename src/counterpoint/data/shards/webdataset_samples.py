@@ -42,7 +42,7 @@ class TarSamples:
         return len(self.labels) == len(self.starts)
 
 
-def samples_of(members: Iterable[Member], read: ReadRange) -> TarSamples:
+def tar_samples(members: Iterable[Member], read: ReadRange) -> TarSamples:
     """Take the image and the label of each sample; nothing else in the tar is opened.
 
     The label is the number in `.cls`, or `label` or `cls` of `.json`. Whatever would have to be
