@@ -90,4 +90,5 @@ def _preferred(names: Sequence[str], found: Sequence[str]) -> str | None:
 def _holds_bytes(kind: Any) -> bool:
     if arrow.types.is_struct(kind):
         return any(kind[n].name == "bytes" for n in range(kind.num_fields))
+    kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
     return bool(arrow.types.is_binary(kind) or arrow.types.is_large_binary(kind))
