@@ -74,11 +74,11 @@ def _webdataset(folder: str, batch: int) -> Any:
     dataset = dataset.shuffle(BUFFER).map(_number).batched(16, partial=False)
     loader = wds.WebLoader(dataset, batch_size=None, num_workers=WORKERS)
     loader = loader.unbatched().shuffle(BUFFER).batched(batch, partial=False)
-    return (found.tolist() for found in loader)
+    return ([int(number) for number in found[0]] for found in loader)
 
 
-def _number(sample: dict[str, Any]) -> int:
-    return int(sample["txt"])
+def _number(sample: dict[str, Any]) -> tuple[int]:
+    return (int(sample["txt"]),)
 
 
 if __name__ == "__main__":
