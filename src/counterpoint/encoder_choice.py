@@ -122,13 +122,21 @@ def _refuse_both(**given: object) -> None:
         )
 
 
+def _steps_at(out: str | Path, folder: Path) -> int | None:
+    """Return the steps of a run that is there already, on a disk or in a store."""
+    try:
+        return steps_done(local_run(out, tensors=False) if is_address(out) else folder)
+    except FileNotFoundError:
+        return None
+
+
 def _free(out: str | Path, method: Method) -> Path:
     """Return the folder of a run of zero steps; a run that was trained is never overwritten."""
     folder = out_folder(out)
     if is_address(out):
         refuse_unwritable(ObjectPlace(whole_address(out)))
         made_folder(folder, whole_address(out))
-    if steps_done(local_run(out, tensors=False) if is_address(out) else folder):
+    if _steps_at(out, folder):
         raise ValueError(
             f"out: {run_place(folder)} is a run that was trained; needs a name that is free for "
             f"{method.encoder}"

@@ -12,6 +12,8 @@ from stores_server.faults import Faults
 
 SLOW = Faults(seed=5, stalls=0.5, stall_seconds=0.1)
 """Uploads take long enough for a kill to meet one."""
+PUTS = (4, 14)
+"""Objects that a run writes before it is killed: it begins with three, a checkpoint has five."""
 BROKEN = Faults(
     *(5, 0.05, 0.0, 0.02, 0.02, 30.0),  # seed, errors, resets, truncated, stalls of 30 s
     down_after=120,
@@ -38,7 +40,7 @@ def stored_settings(s3, folder, key, cache):
     }
 
 
-def storm(nursery, s3, tmp_path, *, kills, ranks, seed, longest=6.0, **more):
+def storm(nursery, s3, tmp_path, *, kills, ranks, seed, **more):
     """Kill a run so often, each time going on with an empty cache or the one that it had."""
     chance = random.Random(seed)
     quiet, folder = tmp_path / "quiet", tmp_path / "killed"
@@ -50,7 +52,7 @@ def storm(nursery, s3, tmp_path, *, kills, ranks, seed, longest=6.0, **more):
     while True:
         settings = stored_settings(s3, folder, key, tmp_path / f"cache-{caches}") | more
         job = nursery.start(ranks, folder / "log", job="stored", settings=settings)
-        if hits < kills and not nursery.wait(job, timeout=chance.uniform(1.5, longest)):
+        if hits < kills and _written(nursery, job, s3, chance.randint(*PUTS)):
             job.signal(signal.SIGKILL)
             hits += 1
             caches += chance.random() < 0.7
@@ -64,6 +66,15 @@ def storm(nursery, s3, tmp_path, *, kills, ranks, seed, longest=6.0, **more):
     assert losses_of(folder, ranks=ranks) == losses_of(quiet, ranks=ranks)
     assert end_of(fetched(s3, key, tmp_path / "there")) == end_of(quiet / "run")
     return hits, half, log
+
+
+def _written(nursery, job, s3, objects):
+    """Wait until a run has written so many objects; False when it has ended before."""
+    goal = s3.counts().get("requests PUT", 0) + objects
+    while s3.counts().get("requests PUT", 0) < goal:
+        if nursery.wait(job, timeout=0.005):
+            return False
+    return True
 
 
 def _half_uploaded(s3, key):
@@ -98,7 +109,7 @@ def test_thirty_kills_with_some_in_the_middle_of_uploads(nursery, s3, tmp_path):
 @pytest.mark.full
 def test_the_faults_of_a_bad_day_change_nothing(nursery, s3, tmp_path):
     s3.break_it(BROKEN)
-    _, _, log = storm(nursery, s3, tmp_path, kills=2, ranks=2, seed=20, longest=60.0, epochs=6)
+    _, _, log = storm(nursery, s3, tmp_path, kills=2, ranks=2, seed=20, epochs=6)
     counts = s3.counts()
     print(counts)
     assert counts["refused"] > 0
