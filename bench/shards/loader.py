@@ -102,7 +102,7 @@ def decoded(contents: Iterator[bytes], cut: Any) -> Iterator[int]:
     while True:
         some = [next(contents) for _ in range(BATCH)]
         index = torch.arange(step * BATCH, (step + 1) * BATCH)
-        cut([open_picture(data, "peer") for data in some], Draw(0, 0, index))
+        cut([open_picture(bytes(data), "peer") for data in some], Draw(0, 0, index))
         yield BATCH
         step += 1
 
@@ -200,8 +200,6 @@ def training(cifar: Path, out: Path, steps: int) -> dict[str, Any]:
     from counterpoint.sharding import ShardingJob
 
     job = ShardingJob.begin(str(cifar), out, images=2_500)
-    tasks = [task for task in job.tasks() if task[0] == "train"][:2]
-    job.write([task for task in job.tasks() if task[0] != "train"] + tasks, workers=0)
     job.write(job.left(), workers=2)
     job.finish()
     model = simclr_small(size=32).build(image=(3, 32, 32))

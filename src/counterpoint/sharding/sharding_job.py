@@ -68,9 +68,10 @@ class ShardingJob:
         """Open the images, and the folder or a new one; refuse one with other shards."""
         place = Path(out)
         _refuse_inside(Path(data), place)
-        splits = named_splits(open_encoded(data))
+        root = str(Path(data).resolve())
+        splits = named_splits(open_encoded(root))
         record = sharding_record(
-            str(Path(data).resolve()),
+            root,
             splits,
             images=images,
             shard_size=shard_size,
@@ -148,8 +149,11 @@ class ShardingJob:
 
     def _path(self, source: Source, split: str, sample: int) -> str:
         """Name an image by its file below the data, so that a copy makes the same shards."""
-        found = source.path(sample)
-        return f"{split}/{sample}" if found is None else os.path.relpath(found, self.record.data)
+        found, root = source.path(sample), self.record.data
+        if found is None:
+            return f"{split}/{sample}"
+        below = found.startswith(f"{root}/")  # almost always, and relpath takes as long as a decode
+        return found[len(root) + 1 :] if below else os.path.relpath(found, root)
 
     def shard_name(self, task: Task) -> str:
         """Name the tar of a task."""

@@ -2,6 +2,15 @@
 
 BLOCK = 512  # bytes
 END = bytes(2 * BLOCK)  # two blocks of zeros end an archive
+OWNER = b"0000644\0" + b"0000000\0" * 2  # mode, user, group
+TIME = b"00000000000\0"
+REST = (
+    b"0".ljust(101, b"\0")  # a plain file, no link
+    + b"ustar\00000".ljust(72, b"\0")  # no names of owners
+    + b"0000000\0" * 2  # device
+).ljust(BLOCK - 156, b"\0")
+FIXED = sum(OWNER) + sum(TIME) + 8 * ord(" ") + sum(REST)
+"""The part of the checksum that is the same for all files; its own field counts as spaces."""
 
 
 def tar_header(name: str, size: int) -> bytes:
@@ -15,19 +24,9 @@ def tar_header(name: str, size: int) -> bytes:
     encoded = name.encode("ascii")
     assert 0 < len(encoded) <= 100, name
     assert 0 <= size < 8**11, size
-    fields = [
-        encoded.ljust(100, b"\0"),
-        b"0000644\0",  # mode
-        b"0000000\0" * 2,  # user, group
-        b"%011o\0" % size,
-        b"00000000000\0",  # time
-        b" " * 8,  # where the checksum goes: it counts as spaces
-        b"0".ljust(101, b"\0"),  # a plain file, no link
-        b"ustar\00000".ljust(72, b"\0"),  # no names of owners
-        b"0000000\0" * 2,  # device
-    ]
-    header = b"".join(fields).ljust(BLOCK, b"\0")
-    return header[:148] + b"%06o\0 " % sum(header) + header[156:]
+    name_field, size_field = encoded.ljust(100, b"\0"), b"%011o\0" % size
+    check = FIXED + sum(encoded) + sum(size_field)
+    return b"".join((name_field, OWNER, size_field, TIME, b"%06o\0 " % check, REST))
 
 
 def tar_padded(content: bytes) -> bytes:
