@@ -112,18 +112,12 @@ def test_the_same_bytes_after_a_kill(photos_folder, tmp_path, capsys):
     made(photos_folder, tmp_path / "whole", images=1)
     words = ["shard", str(photos_folder), str(out), "--images", "1"]
     command = [sys.executable, "-c", "from counterpoint.cli import main; main()", *words]
-    process = subprocess.Popen([*command, "--workers", "2"], start_new_session=True)
-    while len([*out.glob("*.idx")]) < 2:
-        assert process.poll() is None, "it ended before it was killed"
-        time.sleep(0.002)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    deadline = time.monotonic() + 20
-    while group_lives(process.pid):
-        assert time.monotonic() < deadline, "workers stayed behind"
-        time.sleep(0.01)
-    done = len([*out.glob("*.idx")])
-    assert 2 <= done < 63
+    for _ in range(5):  # on a crowded machine it may be done before it is killed
+        shutil.rmtree(out, ignore_errors=True)
+        if killed_in_time([*command, "--workers", "2"], out):
+            break
+    else:
+        raise AssertionError("all shards were there after five kills: did workers stay behind?")
     times = {file: file.stat().st_mtime_ns for file in (out / ".parts").glob("*.tar.json")}
     kept = {file.stem: (out / file.stem).stat().st_mtime_ns for file in times}
     main([*words, "--workers", "0"])
@@ -132,6 +126,20 @@ def test_the_same_bytes_after_a_kill(photos_folder, tmp_path, capsys):
     assert contents(out) == contents(tmp_path / "whole")
     main(words)
     assert capsys.readouterr().out.startswith("nothing to do: all shards are there")
+
+
+def killed_in_time(command, out):
+    """Kill a command after its second shard, wait for its workers, and see if shards are left."""
+    process = subprocess.Popen(command, start_new_session=True)
+    while len([*out.glob("*.idx")]) < 2 and process.poll() is None:
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 20
+    while group_lives(process.pid):
+        assert time.monotonic() < deadline, "workers stayed behind"
+        time.sleep(0.01)
+    return 2 <= len([*out.glob("*.idx")]) < 63
 
 
 def group_lives(pid):
