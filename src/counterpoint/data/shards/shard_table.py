@@ -15,6 +15,7 @@ import pyarrow as arrow
 import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 
+from counterpoint.data.notes import one_line
 from counterpoint.data.shards.shard_manifest import SPLIT_NAMES, DamagedShardsError
 from counterpoint.data.shards.tar_writer import ShardRow
 from counterpoint.data.stores.files import Files
@@ -78,16 +79,19 @@ def read_shard_table(files: Files) -> ShardTable:
     """Read what training needs of a table, and check all of it."""
     wanted = ["name", "split", "count", "length"]
     parts: list[ShardTable] = []
+    view = FileView(files, TABLE, files.size(TABLE))
     try:
         with parquet.ParquetFile(
-            _opened(files), read_dictionary=["name", "split"], pre_buffer=False
+            arrow.PythonFile(view, mode="r"), read_dictionary=["name", "split"], pre_buffer=False
         ) as opened:
             _check_shape(opened)
             for group in range(opened.num_row_groups):  # one after the other: memory stays small
                 found = opened.read_row_group(group, columns=wanted, use_threads=False)
                 parts += [_checked(part) for part in found.to_batches(ROWS)]
-    except (arrow.ArrowException, TypeError, KeyError) as error:
-        raise DamagedShardsError(f"it is not a readable Parquet file: {error}") from error
+    except (arrow.ArrowException, TypeError, KeyError, OSError) as error:
+        if view.failed:  # a store that does not answer says nothing of the table
+            raise
+        raise DamagedShardsError(f"it is not a readable Parquet file: {one_line(error)}") from error
     none = np.zeros(0, np.int64)
     return ShardTable(
         arrow.concat_arrays([arrow.array([], arrow.string()), *(part.names for part in parts)]),
