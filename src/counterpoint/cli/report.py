@@ -55,7 +55,7 @@ def report_command(
     splits = None if data is None else open_data(data, limit=limit)
     own = loaded_parts(parts)
     with TemporaryDirectory() as place:
-        runs = [local_run(folder, tensors=data is not None) for folder in given]
+        runs = [local_run(folder) for folder in given]
         if encoder or weights:  # a run of zero steps beside the others
             bare = Path(place) / Path(encoder or weights or "").name
             open_encoder(encoder=encoder, weights=weights, size=size, parts=own, out=bare)

@@ -35,7 +35,7 @@ from counterpoint.training.run_store.run_address import (
 from counterpoint.training.run_store.working_record import WorkingRecord, files_in, whole_file
 
 SMALL = (RUN, METHOD, METRICS, HEALTH, RECEIPTS, QUARANTINE, EVALUATION, BEFORE)
-TENSORS = (MODEL, START)
+TENSORS = (MODEL, START, ENCODER)
 FOREIGN = ("config.json", ENCODER)  # of a timm folder; and what other programs load
 VERSIONS = ".versions.json"
 
