@@ -39,7 +39,7 @@ def refuse_scheme(place: str | os.PathLike[str], *, what: str) -> None:
 
     >>> refuse_scheme("s4://bucket/run", what="out")
     Traceback (most recent call last):
-    ValueError: out: got s4://bucket/run; s4:// is not known to fsspec; ...
+    ValueError: out: got s4://bucket/run; s4:// is not known to fsspec ...
     """
     address = whole_address(place)
     scheme, _, rest = address.partition("://")
