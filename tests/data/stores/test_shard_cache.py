@@ -11,7 +11,7 @@ import pytest
 from counterpoint.data.stores import fetcher, shard_cache
 from counterpoint.data.stores.cache_size import cache_bytes, parse_bytes
 from counterpoint.data.stores.local_copies import LocalCopies
-from counterpoint.data.stores.process_lives import alive, own_life
+from counterpoint.data.stores.process_lives import lives_on, own_life
 from counterpoint.data.stores.remote_files import RemoteFiles
 from counterpoint.data.stores.retry import Patience
 from counterpoint.data.stores.shard_cache import ShardCache
@@ -174,7 +174,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(address, tmp_path, capfd):
 
 def test_a_life_ends_with_its_process_and_is_not_inherited(tmp_path):
     name = own_life(tmp_path / "lives")
-    assert alive(tmp_path / "lives", name)
+    assert lives_on(tmp_path / "lives", name)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -183,11 +183,11 @@ def test_a_life_ends_with_its_process_and_is_not_inherited(tmp_path):
         os._exit(0)
     other = os.read(read, 100).decode()
     assert other != name
-    assert alive(tmp_path / "lives", other)
+    assert lives_on(tmp_path / "lives", other)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    assert not alive(tmp_path / "lives", other)
-    assert alive(tmp_path / "lives", name)
+    assert not lives_on(tmp_path / "lives", other)
+    assert lives_on(tmp_path / "lives", name)
 
 
 def test_the_bound_is_read_from_the_environment(monkeypatch, tmp_path):

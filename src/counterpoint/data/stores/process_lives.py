@@ -21,7 +21,8 @@ def own_life(folder: Path) -> str:
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> own_life(folder) == own_life(folder), alive(folder, own_life(folder)), alive(folder, "1-2")
+    >>> name = own_life(folder)
+    >>> name == own_life(folder), lives_on(folder, name), lives_on(folder, "1-2")
     (True, True, False)
     """
     key = os.getpid(), str(folder)
@@ -31,7 +32,7 @@ def own_life(folder: Path) -> str:
         return _HELD[key][0]
 
 
-def alive(folder: Path, name: str) -> bool:
+def lives_on(folder: Path, name: str) -> bool:
     """Whether the process of a name lives."""
     try:
         descriptor = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC)
@@ -49,7 +50,7 @@ def alive(folder: Path, name: str) -> bool:
 def bury(folder: Path) -> None:
     """Remove the files of processes that have ended."""
     for path in folder.glob("*"):
-        if not alive(folder, path.name):
+        if not lives_on(folder, path.name):
             with suppress(OSError):
                 path.unlink()
 

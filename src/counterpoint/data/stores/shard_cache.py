@@ -21,7 +21,7 @@ from pathlib import Path
 
 from counterpoint.data.stores.cache_size import cache_bytes
 from counterpoint.data.stores.local_files import Descriptor
-from counterpoint.data.stores.process_lives import alive, bury, own_life
+from counterpoint.data.stores.process_lives import bury, lives_on, own_life
 
 IN_USE = 20.0  # seconds after its last use in which a file is not deleted
 PART = ".part"
@@ -129,7 +129,7 @@ class ShardCache:
         """Remove what processes left that have ended."""
         with self._alone():
             for path in self.folder.glob(f"*{PART}"):
-                if not alive(self._lives, path.name.split(".")[-2]):
+                if not lives_on(self._lives, path.name.split(".")[-2]):
                     path.unlink(missing_ok=True)
             for link in (*self._claims.glob("*"), *self._unread.glob("*")):
                 if not self._lives_behind(link):
@@ -153,7 +153,7 @@ class ShardCache:
 
     def _lives_behind(self, link: Path) -> bool:
         try:
-            return alive(self._lives, link.readlink().name)
+            return lives_on(self._lives, link.readlink().name)
         except OSError:
             return False
 
