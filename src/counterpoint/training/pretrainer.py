@@ -7,6 +7,7 @@ import lightning as L
 import torch
 from jaxtyping import Bool
 from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.data import Batches, Source
 from counterpoint.data.batch import Batch
@@ -18,6 +19,7 @@ from counterpoint.framework.settings import Training
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.clipping import clip
 from counterpoint.training.distributed import Ranks, world
+from counterpoint.training.gradient_buckets import settle_buckets
 from counterpoint.training.optimisers import scheduled_optimiser
 from counterpoint.training.position import Position, counters, position_of
 from counterpoint.training.step import batch_loss, labels_of, samples_of, step_twins
@@ -72,6 +74,10 @@ class Pretrainer(L.LightningModule):
             block_shards=self.training_settings.block_shards or BLOCK_SHARDS,
             pin=self.device.type == "cuda",
         )
+
+    def on_train_start(self) -> None:
+        if isinstance(self.trainer.strategy.model, DistributedDataParallel):
+            settle_buckets(self.trainer.strategy.model)
 
     def transfer_batch_to_device(
         self, batch: Batch, device: torch.device, dataloader_idx: int
