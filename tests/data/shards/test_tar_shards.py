@@ -168,3 +168,34 @@ def test_names_of_any_bytes_come_back(tmp_path):
     assert decode_names(content, row.count) == names
     assert hashlib.sha256(content).digest() == row.index_sha256
     assert np.frombuffer((tmp_path / "a.tar").read_bytes()[-1024:], np.uint8).max() == 0
+
+
+def test_many_open_shards_cost_sixteen_bytes_a_record(folder, monkeypatch):
+    """With more shards open than whole indices are kept, none is read whole a second time."""
+    monkeypatch.setattr("counterpoint.data.shards.tar_shards.INDICES", 1)
+    train = open_data(folder).train
+    lengths: dict[str, list[int]] = {}
+    read = type(train.store.files).read
+
+    def counted(files, name, start=0, length=None):
+        content = read(files, name, start, length)
+        lengths.setdefault(name, []).append(len(content))
+        return content
+
+    monkeypatch.setattr(type(train.store.files), "read", counted)
+    for n in (0, 5, 9, 1, 6, 10, 2):
+        assert train.stored(n).content == png(n)
+    # The third is the one that is kept.
+    assert [lengths[f"train-0000{shard}.idx"][1:] for shard in range(3)] == [[16, 16], [16], []]
+
+
+def test_an_index_that_changed_since_is_not_believed(folder, monkeypatch):
+    monkeypatch.setattr("counterpoint.data.shards.tar_shards.INDICES", 1)
+    train = open_data(folder).train
+    train.stored(0), train.stored(5)  # the index of the first shard was let go
+    index = folder / "train-00000.idx"
+    content = bytearray(index.read_bytes())
+    content[32 + 16 : 32 + 24] = (1 << 40).to_bytes(8, "little")
+    index.write_bytes(content)
+    with pytest.raises(UnreadableImageError, match="places outside of its tar"):
+        train.stored(1)

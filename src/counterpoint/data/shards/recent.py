@@ -28,6 +28,9 @@ class Recent(Generic[Key, Value]):
     def __len__(self) -> int:
         return len(self.values)
 
+    def __contains__(self, key: Key) -> bool:
+        return key in self.values
+
     def get(self, key: Key, read: Callable[[Key], Value]) -> Value:
         """Return a value, read now if it is not there."""
         with self.lock:

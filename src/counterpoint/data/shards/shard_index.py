@@ -99,6 +99,30 @@ def decode_index(content: bytes, count: int, tar_length: int, *, labels: bool) -
     return ShardIndex(records, known)
 
 
+def record_start(row: int) -> int:
+    """Return where the 16 bytes of a record begin in an index."""
+    return HEADER.size + row * RECORD.itemsize
+
+
+def record_fields(record: Any) -> tuple[int, int, int]:
+    """Return the offset, the size and the checksum of a record."""
+    offset, size, crc = record.item()
+    return offset, size, crc
+
+
+def decode_record(content: bytes, tar_length: int) -> tuple[int, int, int]:
+    """Read one record of an index that was checked before, and may have changed since.
+
+    >>> content = encode_index(np.array([(512, 3, 7)], RECORD), 2048, labels=None, names=None)
+    >>> decode_record(content[record_start(0) :][:16], 2048)
+    (512, 3, 7)
+    """
+    offset, size, crc = record_fields(np.frombuffer(content, RECORD, 1)[0])
+    if offset < BLOCK or offset + size > tar_length or size > MOST_FILE:
+        raise DamagedIndexError("it names places outside of its tar")
+    return offset, size, crc
+
+
 def check_label(label: int, classes: int) -> None:
     """Refuse a label that has no name."""
     if label >= classes:

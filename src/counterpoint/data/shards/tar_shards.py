@@ -11,20 +11,25 @@ from torch import Tensor
 
 from counterpoint.data.identity import Identity
 from counterpoint.data.pictures import StoredFile, UnreadableImageError
+from counterpoint.data.shards.recent import Recent
 from counterpoint.data.shards.shard_bytes import shard_bytes
 from counterpoint.data.shards.shard_index import (
+    RECORD,
     DamagedIndexError,
     ShardIndex,
     check_label,
     decode_index,
     decode_names,
+    decode_record,
     index_head,
+    record_fields,
+    record_start,
 )
 from counterpoint.data.shards.shard_table import ShardTable
 from counterpoint.data.shards.tar_writer import index_name
 from counterpoint.data.stores.files import Files
 
-INDICES = 256  # that are kept: 100 kB for a shard of 5,000 images
+INDICES = 256  # that are kept whole: 100 kB for a shard of 5,000 images
 NAMED = 8  # shards whose names are kept, for whoever lists them
 
 
@@ -44,12 +49,15 @@ class TarShards:
     known: bytes
     """The SHA-256 of the manifest."""
     kind: str = "shards"
-    index: Callable[[int], ShardIndex] = field(init=False, repr=False)
+    indices: Recent[int, ShardIndex] = field(init=False, repr=False)
+    sound: bytearray = field(init=False, repr=False)
+    """Of each shard, whether this process has read and checked its whole index."""
     names: Callable[[int], list[str] | None] = field(init=False, repr=False)
     """Of a shard, by its number; those used last are kept."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "index", lru_cache(maxsize=INDICES)(self._read_index))
+        object.__setattr__(self, "indices", Recent[int, ShardIndex](INDICES))
+        object.__setattr__(self, "sound", bytearray(len(self.table.counts)))
         object.__setattr__(self, "names", lru_cache(maxsize=NAMED)(self._read_names))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
@@ -61,15 +69,32 @@ class TarShards:
         return torch.from_numpy(self.table.counts)
 
     def stored(self, shard: int, row: int) -> StoredFile:
-        index = self.index(shard)
-        offset, size, crc = index.records[row].item()
         name = self.table.name(shard)
+        offset, size, crc = self._record(shard, row)
         content = shard_bytes(self.files, name, offset, size)
         if zlib.crc32(content) != crc:
             raise UnreadableImageError(
                 f"{self._where(name)}: the checksum of record {row} is wrong", "truncated"
             )
         return StoredFile(content, f"{self._where(name)}/{row:06d}")
+
+    def _record(self, shard: int, row: int) -> tuple[int, int, int]:
+        """Return where a record is; of an index that was checked and let go, only its bytes.
+
+        A process may have thousands of shards open, and would read an index for every image.
+        """
+        if not self.sound[shard] or shard in self.indices:
+            return record_fields(self.index(shard).records[row])
+        name = index_name(self.table.name(shard))
+        content = shard_bytes(self.files, name, record_start(row), RECORD.itemsize)
+        try:
+            return decode_record(content, int(self.table.lengths[shard]))
+        except DamagedIndexError as error:
+            raise UnreadableImageError(f"{self._where(name)}: {error}", "truncated") from error
+
+    def index(self, shard: int) -> ShardIndex:
+        """Return the index of a shard; those used last are kept."""
+        return self.indices.get(shard, self._read_index)
 
     def labels(self, shard: int, rows: Int64[Tensor, " some"]) -> Int64[Tensor, " some"]:
         found = self.index(shard)
@@ -103,10 +128,11 @@ class TarShards:
             found = decode_index(content, count, length, labels=self.has_labels)
             if self.classes is not None and found.labels is not None and count:
                 check_label(int(found.labels.max()), len(self.classes))
-            return found
         except DamagedIndexError as error:
             where = self._where(index_name(name))
             raise UnreadableImageError(f"{where}: {error}", "truncated") from error
+        self.sound[shard] = 1
+        return found
 
     def _read_names(self, shard: int) -> list[str] | None:
         name = index_name(self.table.name(shard))
