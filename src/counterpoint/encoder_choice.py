@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 
+from counterpoint.address import is_address, whole_address
 from counterpoint.data.image_size import CUT
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.optional import library_pixels
@@ -18,12 +19,7 @@ from counterpoint.run_files import ENCODER, METHOD, MODEL, RUN
 from counterpoint.training.initial_weights import InitialWeights, load_initial
 from counterpoint.training.out_folder import out_folder
 from counterpoint.training.run_store.object_place import ObjectPlace
-from counterpoint.training.run_store.run_address import (
-    is_address,
-    made_folder,
-    run_place,
-    whole_address,
-)
+from counterpoint.training.run_store.run_address import made_folder, run_place
 from counterpoint.training.run_store.run_copy import bring_back, local_run, local_weights
 from counterpoint.training.run_store.store_probe import refuse_unwritable
 from counterpoint.training.weights_place import encoder_beside

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from counterpoint.address import is_address
 from counterpoint.data import Source, as_source, image_shape, open_data, view_side
 from counterpoint.data.lane_choice import chosen_lanes
 from counterpoint.data.order import BLOCK_SHARDS
@@ -19,7 +20,6 @@ from counterpoint.methods.recognising import preset_of
 from counterpoint.run import Run, steps_done
 from counterpoint.run_files import MODEL
 from counterpoint.training.initial_weights import InitialWeights
-from counterpoint.training.run_store.run_address import is_address
 from counterpoint.training.run_store.run_copy import local_weights
 from counterpoint.training.weights_place import encoder_beside
 

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from urllib.parse import unquote
 
-from faults import Faults
+from stores_server.faults import Faults
 
 CHUNK = 1 << 16
 

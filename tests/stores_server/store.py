@@ -1,6 +1,7 @@
 """What tests hold of the store: its addresses, what it counts, and how to break it."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -95,8 +96,8 @@ class S3Store:
 def s3_store() -> Iterator[S3Store]:
     """Start a server and a proxy, with an empty bucket; end both."""
     with (
-        _process("s3_server.py") as (_, server_port),
-        _process("proxy.py", str(server_port)) as (proxy, proxy_port),
+        _process("s3_server") as (_, server_port),
+        _process("proxy", str(server_port)) as (proxy, proxy_port),
     ):
         store = S3Store(server_port, proxy, proxy_port)
         store.direct.create_bucket(Bucket=BUCKET)
@@ -106,7 +107,8 @@ def s3_store() -> Iterator[S3Store]:
 @contextmanager
 def _process(script: str, *words: str) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     process = subprocess.Popen(
-        [sys.executable, str(HERE / script), *words],
+        [sys.executable, "-m", f"{HERE.name}.{script}", *words],
+        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from counterpoint import catalogue
+from counterpoint.address import check_scheme, is_address, whole_address
 from counterpoint.run_files import EVALUATION, HEALTH, METHOD, METRICS, RUN
 from counterpoint.spelling import did_you_mean
-from counterpoint.training.run_store.run_address import is_address, refuse_scheme
+from counterpoint.training.run_store.run_address import refuse_scheme
 
 
 def refuse_early(
@@ -137,7 +138,9 @@ def _run(folder: str, files: tuple[str, ...]) -> None:
 
 
 def _data(path: str) -> None:
-    if "://" not in path and not Path(path).exists():  # a store is asked when it is opened
+    if is_address(path):
+        check_scheme(whole_address(path), what="data")  # the store is asked when it is opened
+    elif not Path(path).exists():
         raise FileNotFoundError(f"data: there is no folder {path}")
 
 

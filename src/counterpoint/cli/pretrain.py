@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from counterpoint.address import is_address
 from counterpoint.cli.early import refuse_early
 from counterpoint.cli.encoder_option import given_pixels
 from counterpoint.cli.last_words import last_words
 from counterpoint.cli.parts_file import loaded_parts
 from counterpoint.run_options import FLAGS, MAX_BAD, PATIENCE, SAVE_SECONDS
-from counterpoint.training.run_store.run_address import is_address
 
 if TYPE_CHECKING:
     from counterpoint.job import Job

@@ -1,11 +1,10 @@
 """Where data is, and where runs go: a path of this machine, or an address."""
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
-REMOTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")  # pathlib makes one slash of two
+from counterpoint.address import ADDRESS
 
 
 def data_place(place: Any) -> Path | str:
@@ -18,7 +17,7 @@ def data_place(place: Any) -> Path | str:
     """
     _refuse_objects(place, what="data")
     text = os.fsdecode(place)
-    found = REMOTE.match(text)
+    found = ADDRESS.match(text)
     if found is None:
         return Path(place)
     scheme, rest = found[1].lower(), found[2].rstrip("/")
@@ -34,7 +33,7 @@ def local(place: Any, *, what: str) -> Path:
     """
     _refuse_objects(place, what=what)
     text = os.fspath(place)
-    if found := REMOTE.match(text if isinstance(text, str) else os.fsdecode(text)):
+    if found := ADDRESS.match(text if isinstance(text, str) else os.fsdecode(text)):
         scheme, rest = found.groups()
         if scheme == "file":
             raise ValueError(f"{what}: got file:///{rest}; write the path alone: /{rest}")

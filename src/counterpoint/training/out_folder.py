@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
+from counterpoint.address import is_address, whole_address
 from counterpoint.data.location import local
-from counterpoint.training.run_store.run_address import (
-    is_address,
-    refuse_scheme,
-    whole_address,
-    working_folder,
-)
+from counterpoint.training.run_store.run_address import refuse_scheme, working_folder
 
 
 def out_folder(out: str | Path) -> Path:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterpoint.address import is_address, whole_address
 from counterpoint.encoder_choice import open_encoder
 from counterpoint.parts.own import own_parts
 from counterpoint.run import Run
-from counterpoint.training.run_store.run_address import is_address, whole_address
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from torch.utils.data import DataLoader, Dataset
 
-from counterpoint.data.stores.file_systems import check_scheme
+from counterpoint.address import check_scheme
 from counterpoint.data.stores.files import Files
 from counterpoint.data.stores.local_files import OPEN, LocalFiles
 from counterpoint.data.stores.remote_files import RemoteFiles
@@ -165,7 +165,7 @@ def test_an_unknown_scheme_is_one_line():
 
 LAZY = """
 import sys
-from counterpoint.data.stores.file_systems import check_scheme
+from counterpoint.address import check_scheme
 from counterpoint.data.stores.remote_files import RemoteFiles
 assert not {"s3fs", "botocore", "aiohttp"} & set(sys.modules)
 sys.modules["s3fs"] = None

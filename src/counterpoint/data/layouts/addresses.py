@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import replace
 
+from counterpoint.address import check_scheme
 from counterpoint.data.formats import SUFFIXES
 from counterpoint.data.layouts.parquet_stream import parquet_among, stream_parquet
 from counterpoint.data.layouts.shards import open_shards
@@ -11,7 +12,6 @@ from counterpoint.data.shards.shard_manifest import KIND, MANIFEST, MOST_BYTES
 from counterpoint.data.shards.shard_table import TABLE
 from counterpoint.data.shards.tar_writer import index_name
 from counterpoint.data.splits import Splits
-from counterpoint.data.stores.file_systems import check_scheme
 from counterpoint.data.stores.remote_files import RemoteFiles
 
 

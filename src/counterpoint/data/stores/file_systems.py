@@ -4,48 +4,14 @@ import os
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from counterpoint.address import OWN, check_scheme, scheme_of
 from counterpoint.data.stores.retry import Patience
 
-OWN = {"s3fs": ("s3", "s3a")}
-"""The packages of our extra `stores`, and their schemes."""
 CONNECTIONS = 32
 
 _OPENED: dict[tuple[int, str, float], Any] = {}
 """By process: an event loop does not survive a fork, nor do its connections. What a parent had
 opened stays here, for letting go of it would have its loop close them."""
-
-
-def scheme_of(address: str) -> str:
-    """Return the scheme of an address.
-
-    >>> scheme_of("s3://bucket/set")
-    's3'
-    """
-    return address.partition("://")[0]
-
-
-def check_scheme(address: str, *, what: str) -> None:
-    """Refuse a scheme that is not known, or whose package is not installed.
-
-    >>> check_scheme("s4://bucket/set", what="data")
-    Traceback (most recent call last):
-    ValueError: data: got s4://bucket/set; s4:// is not known to fsspec (s3, gs, az, hf, file are)
-    """
-    import fsspec
-
-    scheme = scheme_of(address)
-    try:
-        fsspec.get_filesystem_class(scheme)
-    except ImportError as error:
-        ours = any(scheme in schemes for schemes in OWN.values())
-        do = "pip install 'counterpoint[stores]'" if ours else str(error)
-        raise ImportError(
-            f"{what}: got {address}; {scheme}:// needs a package that is not installed: {do}"
-        ) from None
-    except ValueError:
-        raise ValueError(
-            f"{what}: got {address}; {scheme}:// is not known to fsspec (s3, gs, az, hf, file are)"
-        ) from None
 
 
 def file_system(address: str, patience: Patience) -> Any:

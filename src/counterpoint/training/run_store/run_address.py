@@ -6,32 +6,11 @@ there: its name is that of the run, and the folder above it is known by the addr
 
 import hashlib
 import os
-import re
 from pathlib import Path
 
-ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")  # pathlib makes one slash of two
+from counterpoint.address import check_scheme, is_address, whole_address
+
 MARK = "address.txt"
-
-
-def is_address(place: str | os.PathLike[str]) -> bool:
-    """Tell whether a place is an address of a store, not a path of this machine.
-
-    >>> is_address("s3://bucket/run"), is_address("runs/photos"), is_address(Path("s3://bucket/run"))
-    (True, False, True)
-    """
-    return ADDRESS.match(os.fspath(place)) is not None
-
-
-def whole_address(place: str | os.PathLike[str]) -> str:
-    """Return an address as it is kept; one of many ways to write it.
-
-    >>> whole_address("s3:/bucket//run/")
-    's3://bucket/run'
-    """
-    found = ADDRESS.match(os.fspath(place))
-    if found is None:
-        raise ValueError(f"out: got {place}, which is not an address")
-    return f"{found[1].lower()}://{re.sub('/+', '/', found[2]).strip('/')}"
 
 
 def refuse_scheme(place: str | os.PathLike[str], *, what: str) -> None:
@@ -53,8 +32,6 @@ def refuse_scheme(place: str | os.PathLike[str], *, what: str) -> None:
         raise ValueError(
             f"{what}: got {address}; needs a bucket and a name: {scheme}://BUCKET/NAME"
         )
-    from counterpoint.data.stores.file_systems import check_scheme  # imports torch
-
     check_scheme(address, what=what)
 
 

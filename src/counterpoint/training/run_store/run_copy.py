@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from counterpoint.address import is_address, whole_address
 from counterpoint.data.locking import alone
 from counterpoint.run_files import (
     BEFORE,
@@ -26,10 +27,8 @@ from counterpoint.training.run_store.object_place import PIECE, ObjectPlace, Sta
 from counterpoint.training.run_store.run_address import (
     address_of,
     copy_folder,
-    is_address,
     made_folder,
     refuse_scheme,
-    whole_address,
     working_folder,
 )
 from counterpoint.training.run_store.working_record import WorkingRecord, files_in, whole_file

@@ -9,17 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterpoint.address import is_address, whole_address
 from counterpoint.data.locking import alone
 from counterpoint.training.checkpoints.step_names import step_name
 from counterpoint.training.launcher import placement
 from counterpoint.training.run_lock import is_held
 from counterpoint.training.run_store.object_place import ObjectPlace
-from counterpoint.training.run_store.run_address import (
-    is_address,
-    made_folder,
-    whole_address,
-    working_folder,
-)
+from counterpoint.training.run_store.run_address import made_folder, working_folder
 from counterpoint.training.run_store.run_fetch import fetch_files, fetch_run, run_word, same_run
 from counterpoint.training.run_store.store_lock import only_writer_there
 from counterpoint.training.run_store.store_plan import IDENTITY, to_upload, whole_steps
