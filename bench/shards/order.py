@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> None:
         if not (folder / "chunks" / "index.json").is_file():
             write_tars(folder / "tars", SHARDS, COUNT)
             write_chunks(folder / "chunks", SHARDS, COUNT)
-        default = chosen_lanes(batch=BATCH, shards=SHARDS)
+        default, _ = chosen_lanes(batch=BATCH, shards=SHARDS, mixed=False)
         rows = {"global permutation": quality(ours(1, SHARDS))}
         for lanes, block in ((default, BLOCK_SHARDS), (32, 8), (32, 4), (32, 2), (32, 1), (8, 1)):
             name = f"{lanes} lanes x {block}" + (" (the default)" if lanes == default else "")

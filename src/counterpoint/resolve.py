@@ -9,7 +9,6 @@ from typing import Any
 from counterpoint.address import is_address
 from counterpoint.data import Source, as_source, image_shape, open_data, view_side
 from counterpoint.data.lane_choice import chosen_lanes
-from counterpoint.data.order import BLOCK_SHARDS
 from counterpoint.data.workers import loader_workers
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.pixels import Pixels
@@ -137,11 +136,11 @@ def _in_lanes(training: Training, source: Source) -> Training:
             )
         return replace(training, lanes=None, block_shards=None)
     filled = int((shards.counts > 0).sum())
-    chosen = chosen_lanes(batch=training.micro_batch, shards=filled)
+    lanes, block = chosen_lanes(batch=training.micro_batch, shards=filled, mixed=shards.mixed)
     return replace(
         training,
-        lanes=training.lanes or chosen,
-        block_shards=training.block_shards or BLOCK_SHARDS,
+        lanes=training.lanes or lanes,
+        block_shards=training.block_shards or block,
     )
 
 

@@ -78,6 +78,7 @@ class Told:
     """Shards that only listen."""
 
     counts: torch.Tensor
+    mixed: bool = False
     calls: list = field(default_factory=list)
 
     def expect(self, shards):

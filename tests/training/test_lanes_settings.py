@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 
 def test_lanes_are_chosen_from_the_batch_and_the_shards(shards):
     job = resolve(tiny_method(), shards, training=TRAINING)
-    assert (job.training.lanes, job.training.block_shards) == (8, 8)
+    assert (job.training.lanes, job.training.block_shards) == (8, 1)
     assert job.identity["training"]["lanes"] == 8
     assert job.origin == "given"
     # Parts of a batch are what lanes fill.
@@ -114,7 +114,9 @@ def test_the_table_at_the_start_says_how_shards_are_mixed(shards, tmp_path):
         accelerator="cpu",
         console=Console(file=said, width=200),
     )
-    found = re.search(r"10 in 8 lanes, 8 of each mixed: of the 23 others.*", said.getvalue())
+    found = re.search(
+        r"10, mixed when written, in 8 lanes, 1 of each mixed: of the.*", said.getvalue()
+    )
     assert found is not None
     assert "and 2.1 would by chance" in found.group()  # 23 x 488 / (73 x 72)
 

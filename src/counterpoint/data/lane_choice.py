@@ -1,14 +1,26 @@
-"""How many lanes a run has, where nobody says."""
+"""How many lanes a run has, and how many shards of each are mixed, where nobody says."""
+
+from counterpoint.data.order import BLOCK_SHARDS
 
 MOST = 1024  # lanes: as many ranks can share them
+FEW = 64  # lanes of shards that were mixed when they were written: 16 GB of them are open
+RANK = 16  # images that a rank has at least, where a batch is shared by more than that many ranks
 
 
-def chosen_lanes(*, batch: int, shards: int) -> int:
-    """Return the largest power of two that divides the batch, with a shard or more for each lane.
+def chosen_lanes(*, batch: int, shards: int, mixed: bool) -> tuple[int, int]:
+    """Return how many lanes there are, and how many shards of a lane make a block.
 
-    >>> chosen_lanes(batch=65_536, shards=1_000_000), chosen_lanes(batch=256, shards=100)
-    (1024, 64)
-    >>> chosen_lanes(batch=1000, shards=100), chosen_lanes(batch=256, shards=1)
-    (8, 1)
+    Lanes are a power of two that divides the batch, with a shard or more for each. What is not
+    mixed needs as many open shards as possible. What is mixed needs as few as serve all ranks:
+    each takes room in the cache of a machine that reads from a store.
+
+    >>> chosen_lanes(batch=65_536, shards=1_000_000, mixed=False)
+    (1024, 8)
+    >>> [chosen_lanes(batch=b, shards=1_000_000, mixed=True) for b in (65_536, 4096, 512)]
+    [(1024, 1), (256, 1), (64, 1)]
+    >>> [chosen_lanes(batch=b, shards=s, mixed=True) for b, s in ((1000, 100), (256, 1))]
+    [(8, 1), (1, 1)]
     """
-    return min(batch & -batch, MOST, 1 << (max(1, shards).bit_length() - 1))
+    most = max(FEW, batch // RANK) if mixed else MOST
+    most = 1 << (min(most, MOST, max(1, shards)).bit_length() - 1)
+    return min(batch & -batch, most), 1 if mixed else BLOCK_SHARDS

@@ -58,6 +58,10 @@ class Shards(Protocol):
     def counts(self) -> Int64[Tensor, " shard"]:
         """How many samples of the source each shard has; they are numbered shard after shard."""
 
+    @property
+    def mixed(self) -> bool:
+        """Whether the samples were mixed over all shards when those were written."""
+
     def expect(self, shards: Sequence[int], /) -> None:
         """Say which shards are read next, in this order."""
 

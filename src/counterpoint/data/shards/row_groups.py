@@ -72,6 +72,10 @@ class RowGroups:
         file, group = self._where(shard)
         return f"{self.files.place}/{self.names[file]}/row group {group}"
 
+    @property
+    def mixed(self) -> bool:
+        return False
+
     def expect(self, shards: Sequence[int]) -> None:
         """Do nothing: a row group is one request, and few of a file are read at a time."""
 

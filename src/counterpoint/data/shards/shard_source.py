@@ -222,6 +222,11 @@ class SourceShards:
         """Say which shards are read next, in this order."""
         self.store.expect(shards)
 
+    @property
+    def mixed(self) -> bool:
+        """Whether the samples were mixed over all shards when those were written."""
+        return self.store.mixed
+
 
 def _kept_orders(window: ShardWindow) -> Callable[[int], npt.NDArray[np.int32]]:
     """Compute the order of a shard's rows once: place by place costs more than to read one."""

@@ -27,6 +27,10 @@ class ShardStore(Protocol):
         """How many records each shard has."""
 
     @property
+    def mixed(self) -> bool:
+        """Whether records were mixed over all shards when those were written."""
+
+    @property
     def has_labels(self) -> bool: ...
 
     @property

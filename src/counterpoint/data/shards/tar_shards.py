@@ -112,6 +112,10 @@ class TarShards:
     def shard_name(self, shard: int) -> str:
         return self.table.name(shard)
 
+    @property
+    def mixed(self) -> bool:
+        return True
+
     def expect(self, shards: Sequence[int]) -> None:
         names = [self.table.name(shard) for shard in shards]
         self.files.expect([one for name in names for one in (index_name(name), name)])

@@ -62,6 +62,10 @@ class WebdatasetShards:
     def shard_name(self, shard: int) -> str:
         return f"{self.files.place}/{self.names[shard]}"
 
+    @property
+    def mixed(self) -> bool:
+        return False
+
     def expect(self, shards: Sequence[int]) -> None:
         self.files.expect([self.names[shard] for shard in shards])
 
