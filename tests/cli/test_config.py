@@ -17,6 +17,7 @@ NEEDED = {
     "pretrain": ["photos", "--out", "run", "--compile", "--lr", "1e-3", "--optimiser", "sgd"],
     "report": ["one", "two", "--data", "photos"],
     "search": ["vectors", "one.jpg", "7", "--count", "20"],
+    "shard": ["photos", "shards", "--lanes", "64"],
     "study": ["table1", "--plan", "--price", "2.5"],
     "table": ["results", "--format", "latex"],
     "views": ["photos", "--seed", "3"],

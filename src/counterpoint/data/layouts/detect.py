@@ -10,7 +10,7 @@ from counterpoint.data.layouts.arrays import array_file
 from counterpoint.data.layouts.image_folder import image_files
 from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.layouts.parquet_folder import open_parquet
-from counterpoint.data.layouts.tars import COMPRESSED_TARS, refuse_compressed, tar_file
+from counterpoint.data.layouts.tars import is_compressed_shard, refuse_compressed, tar_file
 from counterpoint.data.location import data_place
 from counterpoint.data.splits import Splits
 from counterpoint.data.splitting import tenths
@@ -71,7 +71,7 @@ def _file(place: Path) -> Splits:
         return open_parquet(place.parent, {"train": (place,)}, name=place.stem)
     if place.suffix == ".tar":
         return tar_file(place)
-    if place.name.endswith(COMPRESSED_TARS):
+    if is_compressed_shard(place.name):
         refuse_compressed(place.parent, [place.name])
     kinds = ", ".join((*ARRAYS, ".parquet", ".tar"))
     raise ValueError(f"data: got the file {place}, needs a folder or one of {kinds}")

@@ -1,11 +1,13 @@
 """A folder of tars in webdataset's layout, or one of them."""
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from counterpoint.data.formats import SUFFIXES
+from counterpoint.data.indexing import kept_index
 from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.layouts.split_names import SPLITS, names_among, names_below, split_names
 from counterpoint.data.shards.shard_source import ShardSource
@@ -17,7 +19,7 @@ from counterpoint.data.stores.files import Files
 from counterpoint.data.stores.local_files import LocalFiles
 
 TARS = (".tar",)
-COMPRESSED_TARS = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
+COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
 FOLDERS = frozenset({"data", *(word for words in SPLITS.values() for word in words)})
 
 
@@ -56,7 +58,7 @@ def tar_folder(place: Path) -> Splits:
     """Open a folder of tars."""
     names = split_names(names_below(place, TARS))
     if not names:
-        refuse_compressed(place, [n for s in _compressed(place).values() for n in s])
+        refuse_compressed(place, _compressed(place))
     folders = {os.path.dirname(tar) for some in names.values() for tar in some}  # noqa: PTH120
     found = names_below(place, (".idx",))
     indices = {index for folder in folders for index in found(f"{folder}/" if folder else "")}
@@ -80,16 +82,30 @@ def refuse_compressed(place: Path, names: list[str]) -> None:
     )
 
 
-def _compressed(place: Path) -> dict[str, tuple[str, ...]]:
-    return split_names(names_below(place, COMPRESSED_TARS))
+def is_compressed_shard(name: str) -> bool:
+    """Tell a compressed shard, which has a number, from any archive.
+
+    >>> is_compressed_shard("train-000012.tar.gz"), is_compressed_shard("cifar-10-binary.tar.gz")
+    (True, False)
+    """
+    return name.endswith(COMPRESSED) and re.search(r"\d{3}", name) is not None
+
+
+def _compressed(place: Path) -> list[str]:
+    names = split_names(names_below(place, COMPRESSED))
+    return [name for some in names.values() for name in some if is_compressed_shard(name)]
 
 
 def has_tars(place: Path) -> bool:
     """See whether a folder holds tars, and no images beside them.
 
     A folder of images in which an archive was left stays a folder of images: so does one of which
-    any folder is not named for a split. The first image decides, so that a million cost nothing.
+    any folder is not named for a split. The first image decides, so that a million cost nothing,
+    and an index of them that is kept decides at once.
     """
+    index = kept_index(place)
+    if index is not None and len(index.files):
+        return False
     with os.scandir(place) as entries:
         for entry in entries:
             if entry.name.startswith("."):
