@@ -39,7 +39,9 @@ class StoreFailure(RunFailure):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(message.rpartition("StoreFailure: ")[2].strip())  # of a worker, the end
+        if message.startswith("Caught "):  # in a worker: torch puts its traceback before the end
+            message = message.rpartition("StoreFailure: ")[2].strip()
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
