@@ -1,21 +1,16 @@
 """Shards written on a real Ray cluster of three nodes, of which one is killed."""
 
-import contextlib
-import os
 import shutil
-import signal
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 from counterpoint.sharding import ShardingJob
+from ray_nodes import kill_busy_node, three_nodes
 
-ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'counterpoint[ray]'")
-from ray.cluster_utils import Cluster  # noqa: E402
-
-from counterpoint.sharding.ray_shards import write_on_ray  # noqa: E402
+pytest.importorskip("ray", reason="ray is not installed: pip install 'counterpoint[ray]'")
+from counterpoint.sharding.ray_shards import write_on_ray
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, of its start and of nodes that die
 
@@ -23,14 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, of its start and
 @pytest.fixture
 def cluster(monkeypatch):
     """A head without room for tasks, and three nodes of one slot each."""
-    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80 << 20}
-    made = Cluster(initialize_head=True, head_node_args=head)
-    made.workers = [made.add_node(num_cpus=1, object_store_memory=80 << 20) for _ in range(3)]
-    ray.init(address=made.address, log_to_driver=False)
-    yield made
-    ray.shutdown()
-    made.shutdown()
+    yield from three_nodes(monkeypatch)
 
 
 @pytest.mark.full
@@ -47,11 +35,7 @@ def test_shards_on_three_nodes_of_which_one_is_killed_are_those_of_one_machine(
         """Kill a node while it writes a shard, as a machine that loses its power."""
         while len([*job.out.glob("*.idx")]) < 3:
             time.sleep(0.02)
-        while not (busy := [node for node in cluster.workers if works(node)]):
-            time.sleep(0.005)
-        raylet = raylet_of(busy[0])
-        for pid in (raylet, *children(raylet)):
-            os.kill(pid, signal.SIGKILL)
+        kill_busy_node(cluster.workers, "shard_task")
         killed.append(len(job.left()))
 
     killer = threading.Thread(target=kill, daemon=True)
@@ -69,21 +53,3 @@ def test_shards_on_three_nodes_of_which_one_is_killed_are_those_of_one_machine(
 
 def contents(folder):
     return {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-
-
-def raylet_of(node):
-    return next(info.process for info in node.all_processes["raylet"]).pid
-
-
-def children(pid):
-    lists = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for listed in lists for child in listed.read_text().split()]
-
-
-def works(node):
-    """Whether one of a node's processes, which Ray names after their task, writes a shard."""
-    for child in children(raylet_of(node)):
-        with contextlib.suppress(OSError):
-            if b"shard_task" in Path(f"/proc/{child}/cmdline").read_bytes():
-                return True
-    return False

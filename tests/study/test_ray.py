@@ -1,8 +1,6 @@
 """A study on a real cluster of several nodes, whose nodes are killed while it works."""
 
-import contextlib
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -14,12 +12,11 @@ import pytest
 from counterpoint.study import Images, ResultStore, run_here
 from counterpoint.study.tables.formats import as_csv, latex, markdown
 from counterpoint.study.tables.outcome_table import tabulate
+from ray_nodes import kill_busy_node, three_nodes
 from study.trials import tiny
 
-ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'counterpoint[ray]'")
-from ray.cluster_utils import Cluster  # noqa: E402
-
-from counterpoint.study.runners.ray_tasks import run_ray  # noqa: E402
+pytest.importorskip("ray", reason="ray is not installed: pip install 'counterpoint[ray]'")
+from counterpoint.study.runners.ray_tasks import run_ray
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, of its start and of nodes that die
@@ -31,14 +28,7 @@ OWN = Path(__file__).with_name("crashing.py")
 @pytest.fixture
 def cluster(monkeypatch):
     """A head without room for tasks, and three nodes of one slot each."""
-    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80 << 20}
-    made = Cluster(initialize_head=True, head_node_args=head)
-    made.workers = [made.add_node(num_cpus=1, object_store_memory=80 << 20) for _ in range(3)]
-    ray.init(address=made.address, log_to_driver=False)
-    yield made
-    ray.shutdown()
-    made.shutdown()
+    yield from three_nodes(monkeypatch)
 
 
 def study(tmp_path):
@@ -87,12 +77,7 @@ def survives(trials, tmp_path, cluster, *, kill_after):
         while sum(e.state == "done" for e in said) < count:
             time.sleep(0.05)
         with one_at_a_time:
-            while not (busy := [node for node in cluster.workers if works(node)]):
-                time.sleep(0.05)
-            cluster.workers.remove(busy[0])
-            raylet = raylet_of(busy[0])
-            for pid in (raylet, *children(raylet)):
-                os.kill(pid, signal.SIGKILL)
+            cluster.workers.remove(kill_busy_node(cluster.workers, "_run"))
             killed.append(count)
 
     killers = [threading.Thread(target=kill_when, args=(n,), daemon=True) for n in kill_after]
@@ -159,21 +144,3 @@ def most_at_once(said):
         flying += (event.state == "running") - (event.state in ("again", "done", "failed"))
         most = max(most, flying)
     return most
-
-
-def raylet_of(node):
-    return next(info.process for info in node.all_processes["raylet"]).pid
-
-
-def children(pid):
-    lists = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for listed in lists for child in listed.read_text().split()]
-
-
-def works(node):
-    """Whether one of a node's processes, which Ray names after their task, runs a trial."""
-    for child in children(raylet_of(node)):
-        with contextlib.suppress(OSError):
-            if b"_run" in Path(f"/proc/{child}/cmdline").read_bytes():
-                return True
-    return False

@@ -13,9 +13,8 @@ from counterpoint.data.batch import Batch, bad_rows
 from counterpoint.data.description import description_line, source_record
 from counterpoint.data.fingerprint import digest_numbers, encoded_fingerprint
 from counterpoint.data.identity import Identity
-from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.quarantine import Kind
-from counterpoint.data.reading import read_cuts, read_own
+from counterpoint.data.reading import known_bad, read_cuts, read_own
 from counterpoint.data.source import (
     Cut,
     SampleNumbers,
@@ -149,16 +148,7 @@ class EncodedSource:
         return replace(self, name=name)
 
     def marked(self, samples: Collection[int]) -> "EncodedSource":
-        new = {sample: self._why(sample) for sample in samples if sample not in self.bad}
-        return replace(self, bad=dict(sorted({**self.bad, **new}.items())))
-
-    def _why(self, sample: int) -> Kind:
-        """Say why a sample is bad, by its header alone."""
-        try:
-            self.stored(sample).picture()
-        except UnreadableImageError as error:
-            return error.kind
-        return "truncated"  # the header is sound, so it is the pixels that are not
+        return replace(self, bad=known_bad(self, samples))
 
     def fingerprint(self) -> str:
         known = "none" if self.labels is None else "items"

@@ -1,13 +1,14 @@
 """Pictures become images; one that cannot be read is left out, or another stands in for it."""
 
 import math
+from collections.abc import Collection
 
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
 from counterpoint.data.pictures import UnreadableImageError
-from counterpoint.data.quarantine import Bad, substitute, substitutes
+from counterpoint.data.quarantine import Bad, Kind, substitute, substitutes
 from counterpoint.data.source import Cut, SampleNumbers, Source, StoredPicture
 from counterpoint.framework.permutation import drawn
 from counterpoint.framework.records import Cuts, Draw, Index
@@ -118,6 +119,20 @@ def _read_one(source: Source, cut: Cut, draw: Draw, bad: list[Bad]) -> Cuts:
         f"data: neither sample {sample} nor any that was drawn to stand in for it can be read; "
         f"counterpoint doctor lists what is broken{last}"
     )
+
+
+def known_bad(source: Source, samples: Collection[int]) -> dict[int, Kind]:
+    """Return what is bad of a source, with some samples more; a header says why, without pixels."""
+    new = {sample: _kind(source, sample) for sample in samples if sample not in source.bad}
+    return dict(sorted({**source.bad, **new}.items()))
+
+
+def _kind(source: Source, sample: int) -> Kind:
+    try:
+        source.stored(sample).picture()
+    except UnreadableImageError as error:
+        return error.kind
+    return "truncated"  # the header is sound, so it is the pixels that are not
 
 
 def first_readable(

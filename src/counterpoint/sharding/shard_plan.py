@@ -41,15 +41,14 @@ class SplitPlan:
         return f"{self.split}-{shard:0{digits}d}.tar"
 
 
-def shard_count(count: int, images: int, lanes: int | None) -> int:
+def shard_count(count: int, images: int, lanes: int) -> int:
     """Return how many shards `count` images make, at most `images` in each: whole lanes.
 
     >>> shard_count(1000, 100, 1), shard_count(1000, 100, 4), shard_count(3, 100, 4)
     (10, 12, 3)
     """
     needed = max(1, -(-count // images))
-    many = usual_lanes(needed) if lanes is None else lanes
-    return min(max(1, count), -(-needed // many) * many)
+    return min(max(1, count), -(-needed // lanes) * lanes)
 
 
 def usual_lanes(shards: int) -> int:

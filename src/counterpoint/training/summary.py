@@ -108,10 +108,11 @@ def shard_words(source: Source, training: Training) -> str:
         block_shards=block,
         counts=shards.counts,
     )
+    mixed = min(block, -(-len(shards.counts) // lanes))
     chance = same_shard_by_chance(shards.counts, training.micro_batch)
     counts = f"{len(shards.counts):,}" + (", mixed when written," if shards.mixed else "")
     return (
-        f"{counts} in {lanes:,} lanes, {block:,} of each mixed: of the "
+        f"{counts} in {lanes:,} lanes, {mixed:,} of each mixed: of the "
         f"{training.micro_batch - 1:,} others in a batch {same_shard(order):.1f} come from an "
         f"anchor's own shard, and {chance:.1f} would by chance"
     )

@@ -15,14 +15,13 @@ from counterpoint.data.batch import Batch, bad_rows
 from counterpoint.data.description import description_line, source_record
 from counterpoint.data.encoded_source import EncodedSource
 from counterpoint.data.fingerprint import shard_fingerprint
-from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.quarantine import Kind
-from counterpoint.data.reading import read_cuts, read_own
+from counterpoint.data.reading import known_bad, read_cuts, read_own
 from counterpoint.data.shards.shard_places import ShardLabels, ShardPlaces
 from counterpoint.data.shards.shard_store import ShardStore
 from counterpoint.data.shards.shard_window import Counts, ShardWindow
 from counterpoint.data.shards.whole_pictures import whole_pictures
-from counterpoint.data.source import Cut, SampleNumbers, StoredImage
+from counterpoint.data.source import Cut, SampleNumbers, StoredImage, renumbered
 from counterpoint.framework.records import Draw, Shape
 
 NONE = torch.arange(0)
@@ -138,21 +137,21 @@ class ShardSource:
     def subset(self, name: str, samples: SampleNumbers) -> EncodedSource:
         labels = ShardLabels(self) if self.has_labels else None
         every = EncodedSource(self.name, ShardPlaces(self), NONE, labels, self.classes)
-        return replace(every, places=samples, name=f"{self.name} {name}", bad=self._bad_of(samples))
+        bad = renumbered(self.bad, samples)
+        return replace(every, places=samples, name=f"{self.name} {name}", bad=bad)
 
     def without(self, name: str, samples: SampleNumbers) -> "ShardSource":
-        out = torch.cat([self.left_out, self._numbers(samples)]).unique()
-        rest = replace(self, name=f"{self.name} {name}", left_out=out, limit=None, bad={})
         gone = samples.unique()
-        stays = {s: why for s, why in self.bad.items() if s not in set(gone.tolist())}
-        before = {s: int(torch.searchsorted(gone, s)) for s in stays}
-        return replace(rest, bad={s - before[s]: why for s, why in stays.items()})
-
-    def _bad_of(self, samples: SampleNumbers) -> dict[int, Kind]:
-        if not self.bad:
-            return {}
-        listed = enumerate(samples.tolist())
-        return {place: self.bad[sample] for place, sample in listed if sample in self.bad}
+        known = torch.tensor([*self.bad], dtype=torch.int64)
+        stays = known[~torch.isin(known, gone)]
+        places = stays - torch.searchsorted(gone, stays)  # less those that go before it
+        return replace(
+            self,
+            name=f"{self.name} {name}",
+            left_out=torch.cat([self.left_out, self._numbers(gone)]).unique(),
+            limit=None,
+            bad={p: self.bad[s] for p, s in zip(places.tolist(), stays.tolist(), strict=True)},
+        )
 
     def windows(self, names: Sequence[str], held: Sequence[int], key: int) -> list["ShardSource"]:
         """Hold parts out of every shard; return the rest, and each part."""
@@ -177,16 +176,7 @@ class ShardSource:
         return replace(self, name=name)
 
     def marked(self, samples: Collection[int]) -> "ShardSource":
-        new = {sample: self._why(sample) for sample in samples if sample not in self.bad}
-        return replace(self, bad=dict(sorted({**self.bad, **new}.items())))
-
-    def _why(self, sample: int) -> Kind:
-        """Say why a sample is bad, by its header alone."""
-        try:
-            self.stored(sample).picture()
-        except UnreadableImageError as error:
-            return error.kind
-        return "truncated"  # the header is sound, so it is the pixels that are not
+        return replace(self, bad=known_bad(self, samples))
 
     def fingerprint(self) -> str:
         window = self.window
