@@ -46,6 +46,7 @@ def main(arguments: list[str]) -> None:
         found |= alternating(sides, options.batches)
         found["bytes"] = {ranks: bytes_read(folder, ranks) for ranks in (1, 2, 4, 8)}
         print(json.dumps(found), flush=True)
+        found["load_average"] = os.getloadavg()[0]
         found["training"] = training(home / "cifar10", Path(place) / "cifar", options.steps)
     Path(options.out).write_text(json.dumps(found, indent=1) + "\n")
     print(json.dumps(found))
@@ -193,8 +194,13 @@ def bytes_read(folder: Path, ranks: int) -> float:
 
 
 def training(cifar: Path, out: Path, steps: int) -> dict[str, Any]:
-    """Train on shards and on the same images in memory, a step of each in turn."""
+    """Train on shards and on the same images in memory, a step of each in turn.
+
+    Each is read by the workers that a run would give it: images in memory need none. The same
+    without workers stands beside it: what decoding takes where no core is free for it.
+    """
     from counterpoint.data import Batches, open_data
+    from counterpoint.data.workers import loader_workers
     from counterpoint.framework import Draw, contrast
     from counterpoint.methods import simclr_small
     from counterpoint.sharding import ShardingJob
@@ -205,8 +211,11 @@ def training(cifar: Path, out: Path, steps: int) -> dict[str, Any]:
     model = simclr_small(size=32).build(image=(3, 32, 32))
     chosen = torch.optim.SGD(model.parameters(), lr=1e-3)
     sources = {"shards": open_data(out).train, "memory": open_data(cifar).train}
-    batches = {name: iter(Batches(some, 128, seed=0)) for name, some in sources.items()}
-    times: dict[str, list[float]] = {name: [] for name in sources}
+    batches = {
+        name: iter(Batches(some, 128, seed=0, workers=loader_workers(some)))
+        for name, some in sources.items()
+    } | {"shards, no workers": iter(Batches(sources["shards"], 128, seed=0))}
+    times: dict[str, list[float]] = {name: [] for name in batches}
     for step in range(steps + 1):
         for name, some in batches.items():
             start = time.perf_counter()
@@ -220,6 +229,7 @@ def training(cifar: Path, out: Path, steps: int) -> dict[str, Any]:
     return {
         "images_per_s": {name: round(value, 1) for name, value in speed.items()},
         "shards_over_memory": round(speed["shards"] / speed["memory"], 3),
+        "without_workers": round(speed["shards, no workers"] / speed["memory"], 3),
     }
 
 

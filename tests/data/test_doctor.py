@@ -87,6 +87,20 @@ def test_what_is_there_twice(seen):
     assert seen.across(seen.copies) == (len(splits) > 1)
 
 
+def test_of_many_images_some_are_drawn(sick, seen):
+    some = examined(open_data(sick), sick, most=30)
+    train = [found for found in some.images if found.split == "train"]
+    numbers = [found.look.sample for found in train]
+    assert len(numbers) == 30
+    assert numbers == sorted(set(numbers))
+    assert max(numbers) > 60
+    assert {(found.name, found.look) for found in train} <= {
+        (found.name, found.look) for found in seen.images
+    }
+    assert "30 drawn of 121 images" in some.partial
+    assert seen.partial == ""
+
+
 def test_what_was_bad_in_memory_is_broken():
     images = torch.randint(256, (30, 3, 8, 8), dtype=torch.uint8)
     images[7] = images[9]

@@ -21,7 +21,8 @@ def doctor_command(
     """Report broken and duplicate images, and suggest the fastest safe command for this machine.
 
     Below 10,000 photos it suggests to start from trained weights. It trains for some seconds to
-    measure precision, batch and compiling; nothing is written.
+    measure precision, batch and compiling; nothing is written. Of a split of more than two million
+    images it looks at two million, drawn evenly.
 
     Example:
         counterpoint doctor photos
@@ -63,6 +64,14 @@ def doctor_command(
     installed = package_versions()
     for table in tables(seen, installed, suggestion):
         console.print(table)
+    if seen.partial:
+        console.print(
+            f"looked at {seen.partial}; most duplicates of such data are found by "
+            "counterpoint embed and counterpoint curate",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
     if suggestion is None:
         console.print("no suggestion: too few readable images")
     else:

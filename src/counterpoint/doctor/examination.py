@@ -12,7 +12,7 @@ from counterpoint.data import Source, Splits
 from counterpoint.data.packed_names import shown
 from counterpoint.data.quarantine import Kind
 from counterpoint.doctor.duplicates import near, same
-from counterpoint.doctor.inspection import Look, look_at
+from counterpoint.doctor.inspection import MOST, Look, look_at
 
 LEVELS = (0, 5, 50, 95, 100)  # percent
 COLOURS = {"RGB": "colour", "L": "grey", "1": "black and white", "P": "palette", "CMYK": "CMYK"}
@@ -40,6 +40,8 @@ class Examination:
     """Groups of places of images that are equal byte by byte."""
     alike: tuple[tuple[int, ...], ...]
     """Groups of places of images that look alike and are not all equal."""
+    partial: str = ""
+    """The splits of which only drawn images were looked at, in words."""
 
     @property
     def sound(self) -> list[Look]:
@@ -76,8 +78,8 @@ def _levels(column: list[int]) -> list[int]:
     return [int(level) for level in np.percentile(column, LEVELS, method="nearest")]
 
 
-def examined(splits: Splits, place: Path) -> Examination:
-    """Look at every image of every split."""
+def examined(splits: Splits, place: Path, *, most: int = MOST) -> Examination:
+    """Look at every image of every split, or at `most` drawn images of one that has more."""
     parts = {
         "train": splits.train,
         "labelled": splits.labelled,
@@ -88,7 +90,7 @@ def examined(splits: Splits, place: Path) -> Examination:
         Found(split, _name(part, look.sample, split, place), look)
         for split, part in parts.items()
         if part is not None and len(part)
-        for look in look_at(part, f"looking at {len(part):,} images ({split})")
+        for look in look_at(part, f"looking at {_many(part, most)} ({split})", most=most)
     ]
     sound = [n for n, found in enumerate(images) if found.look.broken is None]
     copies = _at(sound, same([images[n].look.digest for n in sound]))
@@ -99,9 +101,20 @@ def examined(splits: Splits, place: Path) -> Examination:
         for group in _at(sound, near(likeness))
         if len({equal.get(n, -1 - n) for n in group}) > 1
     )
+    more = [part for part in parts.values() if part is not None and len(part) > most]
     return Examination(
-        repr(splits), tuple(images), tuple(splits.train.describe()["shut"]), copies, alike
+        repr(splits),
+        tuple(images),
+        tuple(splits.train.describe()["shut"]),
+        copies,
+        alike,
+        "; ".join(f"{part.name}: {_many(part, most)}" for part in more),
     )
+
+
+def _many(part: Source, most: int) -> str:
+    count = len(part)
+    return f"{count:,} images" if count <= most else f"{most:,} drawn of {count:,} images"
 
 
 def _at(places: list[int], groups: list[list[int]]) -> tuple[tuple[int, ...], ...]:

@@ -13,11 +13,13 @@ from counterpoint.data import Source, UnreadableImageError
 from counterpoint.data.quarantine import Kind
 from counterpoint.data.workers import loader_workers
 from counterpoint.doctor.hashing import difference_hash
+from counterpoint.framework.permutation import drawn
 from counterpoint.progress import tracked
 
 CHUNK = 32  # files that a worker looks at before it reports
 MANY = 1_000  # images in memory that are hashed together
 FEW = 200  # files for which starting workers takes longer than looking at them
+MOST = 2_000_000  # images of a split: ImageNet is looked at whole; our choice
 THUMBNAIL = 64  # pixels of the short side from which the hash is made; a JPEG decodes no more
 
 
@@ -38,10 +40,15 @@ class Look:
     """The difference hash."""
 
 
-def look_at(source: Source, what: str) -> list[Look]:
-    """Look at every image of a source; the workers of a loader share what has to be decoded."""
-    chunks = torch.arange(len(source)).split(CHUNK if source.decodes else MANY)
-    workers = loader_workers(source) if len(source) > FEW else 0
+def look_at(source: Source, what: str, *, most: int = MOST) -> list[Look]:
+    """Look at every image of a source, or at `most` that are drawn evenly from more.
+
+    The workers of a loader share what has to be decoded.
+    """
+    count = len(source)
+    samples = drawn(count, most, seed=0).sort().values if count > most else torch.arange(count)
+    chunks = samples.split(CHUNK if source.decodes else MANY)
+    workers = loader_workers(source) if len(samples) > FEW else 0
     loader = DataLoader(
         Looker(source), sampler=chunks, batch_size=None, num_workers=workers, collate_fn=_as_it_is
     )
