@@ -3,7 +3,7 @@
 `scripts/bench shards stores`: photos, 16 shards. Rounds alternate in one process between the disk,
 the store with an empty cache, and the store with a cache that has everything. The server takes its
 share of the same cores, so the clock shows more than our part; what this process and its workers
-spend of processors stands beside it. Bytes are counted by the proxy. It has not been run yet.
+spend of processors stands beside it. Bytes are counted by the proxy.
 """
 
 import io

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -188,6 +189,15 @@ def test_a_life_ends_with_its_process_and_is_not_inherited(tmp_path):
     os.waitpid(child, 0)
     assert not lives_on(tmp_path / "lives", other)
     assert lives_on(tmp_path / "lives", name)
+
+
+def test_a_cache_that_is_emptied_while_a_process_lives_is_used_again(tmp_path):
+    cache = ShardCache(tmp_path / "shards", 1000)
+    assert cache.claim("before")
+    shutil.rmtree(tmp_path / "shards")
+    assert cache.claim("after")
+    assert cache.on_its_way("after")  # else everybody would read it in pieces
+    assert not cache.claim("after")
 
 
 def test_the_bound_is_read_from_the_environment(monkeypatch, tmp_path):

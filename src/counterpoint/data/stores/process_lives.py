@@ -27,9 +27,13 @@ def own_life(folder: Path) -> str:
     """
     key = os.getpid(), str(folder)
     with _MAKING.setdefault(os.getpid(), threading.Lock()):
-        if key not in _HELD:
-            _HELD[key] = _begun(folder)
-        return _HELD[key][0]
+        held = _HELD.get(key)
+        if held is not None and not (folder / held[0]).exists():  # somebody has emptied the cache
+            os.close(held[1])
+            held = None
+        if held is None:
+            held = _HELD[key] = _begun(folder)
+        return held[0]
 
 
 def lives_on(folder: Path, name: str) -> bool:
