@@ -22,6 +22,7 @@ from counterpoint.framework.contracts import (
     Views,
 )
 from counterpoint.framework.errors import PartError
+from counterpoint.framework.local_rows import is_sharded
 from counterpoint.framework.optional import Twinned, asks_for_labels
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import (
@@ -133,10 +134,11 @@ def reaching_all(loss: Tensor, model: nn.Module) -> Tensor:
     """Add a zero-valued term that touches every parameter.
 
     DDP waits for a gradient of each weight, also of a map that is not compared in this step;
-    and an optimiser treats no gradient otherwise than a gradient of zero.
+    and an optimiser treats no gradient otherwise than a gradient of zero. Weights that are sharded
+    at this moment are left out: their gradients come by another way, and nobody waits for them.
     """
-    trained = [p.sum() for p in model.parameters() if p.requires_grad]
-    return loss + 0 * torch.stack(trained).sum()
+    trained = [p.sum() for p in model.parameters() if p.requires_grad and not is_sharded(p)]
+    return loss + 0 * torch.stack(trained).sum() if trained else loss
 
 
 def build(

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from counterpoint.framework.local_rows import local_rows
 from counterpoint.framework.optional import Twinned
 
 
@@ -55,9 +56,11 @@ class Momentum(nn.Module):
     def step(self, progress: float = 0.0) -> None:
         """Let the twin follow by one step; `progress` is the share of all steps done."""
         follow = self.follow(progress)
-        torch._foreach_lerp_(list(self.twin.parameters()), list(self.online.parameters()), follow)
-        for slow, fast in zip(self.twin.buffers(), self.online.buffers(), strict=True):
-            slow.copy_(fast)
+        # Of a sharded pair each rank has the same rows of both.
+        slow, fast = local_rows(self.twin.parameters()), local_rows(self.online.parameters())
+        torch._foreach_lerp_(slow, fast, follow)
+        for kept, seen in zip(self.twin.buffers(), self.online.buffers(), strict=True):
+            kept.copy_(seen)
 
 
 def twins(module: nn.Module) -> Iterator[Twinned]:

@@ -17,6 +17,7 @@ from counterpoint.framework import Comparison, Everyone, PartError, Scores, Worl
 from counterpoint.framework.codec import LATER
 from counterpoint.framework.precision import at_least_fp32
 from counterpoint.parts.heads import LastNorm, perceptron
+from counterpoint.parts.temperature import Temperature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ class Phi(nn.Module):
         p: nn.Module,
         q: nn.Module | None = None,
         *,
-        scale: "Temperature | None" = None,
+        scale: Temperature | None = None,
         clip: float | None = None,
         bound: float | None = None,
     ) -> None:
@@ -197,18 +198,6 @@ def among_ranks(comparison: Comparison, world: World) -> Comparison:
         remembered=None,
         candidate_views=(),
     )
-
-
-class Temperature(nn.Module):
-    """1 / tau, a constant or a weight (as log tau, so that it stays positive)."""
-
-    def __init__(self, tau: float, *, learn: bool = False) -> None:
-        super().__init__()
-        self.tau = tau
-        self.log_tau = nn.Parameter(torch.tensor(tau).log()) if learn else None
-
-    def forward(self) -> Tensor | float:
-        return 1 / self.tau if self.log_tau is None else torch.exp(-self.log_tau)
 
 
 class Unit(nn.Module):

@@ -1,6 +1,6 @@
 """LARS: a rate for every weight, by its length and that of its gradient (You et al. 2017)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -35,6 +35,8 @@ class Lars(SGD):
         eps: float = 1e-8,
     ) -> None:
         self.trust, self.eps = trust, eps
+        self.lengths: Callable[[Sequence[Tensor]], Tensor] = lengths
+        """Measures weights and gradients; of sharded ones, over the ranks."""
         super().__init__(groups, lr=lr, momentum=momentum, nesterov=nesterov, fused=True)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -64,10 +66,18 @@ class Lars(SGD):
         if not weights:
             return
         gradients, decay = [p.grad for p in weights], group["weight_decay"]
-        long = torch.stack(torch._foreach_norm(weights))
-        steep = torch.stack(torch._foreach_norm(gradients))
+        long, steep = self.lengths([*weights, *gradients]).chunk(2)
         ratio: Tensor = self.trust * long / (steep + decay * long + self.eps)
         ratio = torch.where((long > 0) & (steep > 0), ratio, 1.0)
         if decay:
             torch._foreach_add_(gradients, weights, alpha=decay)
         torch._foreach_mul_(gradients, list(ratio.unbind()))
+
+
+def lengths(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the length of each tensor.
+
+    >>> lengths([torch.tensor([3.0, 4.0]), torch.zeros(2)])
+    tensor([5., 0.])
+    """
+    return torch.stack(torch._foreach_norm(list(tensors)))

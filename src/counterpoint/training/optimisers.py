@@ -35,6 +35,8 @@ def laid_out_as_weights(loaded: torch.optim.Optimizer) -> None:
     """
     for weight, state in loaded.state.items():
         for name, value in state.items():
+            if name != "step" and value.ndim == 0 and weight.shape == (1,):
+                state[name] = value.reshape(1)  # a temperature of an earlier version
             if value.shape == weight.shape and value.stride() != weight.stride():
                 state[name] = torch.empty_like(weight, dtype=value.dtype).copy_(value)
 

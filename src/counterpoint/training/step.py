@@ -11,8 +11,8 @@ from torch import Tensor
 from counterpoint.data import Source
 from counterpoint.data.batch import Batch
 from counterpoint.evaluation.placing import device_of
-from counterpoint.framework import ALONE, Draw, Model, Samples, World, contrast, twins
-from counterpoint.framework.model import reaching_all, views_of_batch
+from counterpoint.framework import ALONE, Draw, Model, Samples, World, twins
+from counterpoint.framework.model import views_of_batch
 from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
 
@@ -39,7 +39,8 @@ def batch_loss(
 ) -> Float[Tensor, ""]:
     """Return the loss of a batch that is where the model is: the half before the update."""
     views = views_of_batch(model.views, batch.images, draw)
-    return reaching_all(contrast(model, views, samples, world), model)
+    loss: Tensor = model(views, samples, world)  # a call: a sharded model gathers its weights by it
+    return loss
 
 
 def step_twins(model: Model, progress: float) -> None:

@@ -1,0 +1,73 @@
+"""A model whose weights, gradients and optimiser states are shared out over the ranks."""
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+from counterpoint.framework import Model, Momentum, PartError
+from counterpoint.framework.blocks import blocks_of
+from counterpoint.parts.batch_norm import Norm
+
+
+def shard_model(
+    model: Model, mesh: DeviceMesh, *, compiled: bool = False, half: bool = False
+) -> None:
+    """Share out the weights of a model by rows, in place: blocks, networks, then the rest.
+
+    A block is gathered when it is called and let go behind it, forward and backward. What belongs
+    to no block goes with the encoder or its twin, and what is in none of them with the model, which
+    holds it for a whole step. `half` sends the weights of blocks without batch norm in bf16;
+    gradients travel in fp32.
+    """
+    _refuse_scalars(model)
+    same_weights(model, mesh)
+    model.to(memory_format=torch.contiguous_format)  # rows of weights are what is shared out
+    policy = MixedPrecisionPolicy()
+    for block in reversed(blocks_of(model)):
+        if compiled:
+            block.compile()
+        fully_shard(
+            block, mesh=mesh, reshard_after_forward=True, mp_policy=_policy(block, half=half)
+        )
+    for network in networks_of(model):
+        fully_shard(network, mesh=mesh, reshard_after_forward=True, mp_policy=policy)
+    fully_shard(model, mesh=mesh, mp_policy=policy)
+
+
+def networks_of(model: Model) -> tuple[nn.Module, ...]:
+    """Return the encoder, or both networks of a pair, each of which is called by itself."""
+    encoder = model.encoder
+    if isinstance(encoder, Momentum):
+        return encoder.online, encoder.twin
+    return (encoder,) if isinstance(encoder, nn.Module) else ()
+
+
+@torch.no_grad()
+def same_weights(model: nn.Module, mesh: DeviceMesh) -> None:
+    """Give all ranks the weights of the first: a module of a user's own may have drawn others."""
+    group = mesh.get_group()
+    for tensor in (*model.parameters(), *model.buffers()):
+        sent = tensor.to(mesh.device_type, memory_format=torch.contiguous_format)
+        dist.broadcast(sent, group_src=0, group=group)
+        tensor.copy_(sent)
+
+
+def _policy(block: nn.Module, *, half: bool) -> MixedPrecisionPolicy:
+    """Send weights in bf16, which autocast would make of them; a batch norm keeps its own."""
+    if not half or any(isinstance(module, Norm) for module in block.modules()):
+        return MixedPrecisionPolicy()
+    return MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+
+
+def _refuse_scalars(model: nn.Module) -> None:
+    for name, weight in model.named_parameters():
+        if weight.ndim == 0:
+            part, _, place = name.partition(".")
+            raise PartError(
+                part,
+                got=f"{place}, a weight without dimensions, which has no rows to share out",
+                needs="weights of one dimension or more",
+                do="give it the shape (1,), or train with strategy ddp",
+            )
