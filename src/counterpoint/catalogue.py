@@ -56,6 +56,8 @@ PRETRAINED = "pretrained"
 """The weights that timm downloads, in the place of a file."""
 
 RESUME = ("auto", "never")
+GPUS = ("b200", "h200", "h100", "a100", "a100-40", "l40s", "a10", "l4", "v100", "rtx4090")
+NETWORKS = ("ndr", "hdr", "ethernet-400", "ethernet-100", "ethernet-25")
 EXPORT_ROUTES = ("timm", "torchvision", "counterpoint", "onnx", "pt2")
 
 

@@ -13,10 +13,10 @@ from counterpoint.methods import SEVEN, method_named
 from counterpoint.parts.own import own_parts
 from counterpoint.study import Flops, Images, ResultStore, Trial, run_trial
 from counterpoint.study.load import trials_of
-from counterpoint.study.plan import plan_trials
 from counterpoint.study.studies import STUDIES, as_released
 from counterpoint.study.studies.table1 import RELEASED
 from counterpoint.study.trial_job import absent, job_of
+from counterpoint.study.trial_plan import plan_trials
 from counterpoint.training.cost import step_flops
 from study.trials import tiny
 

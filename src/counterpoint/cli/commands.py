@@ -11,6 +11,7 @@ from typing import Any
 GROUPS: dict[str, tuple[str, ...]] = {
     "Prepare": ("doctor", "views", "shard"),
     "Choose a method": ("methods", "encoders", "anatomy", "check"),
+    "Scale": ("plan",),
     "Train": ("pretrain",),
     "Measure": ("evaluate", "report"),
     "Use": ("embed", "search", "curate", "export"),

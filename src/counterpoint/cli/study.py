@@ -147,8 +147,8 @@ def _say_table(store: "ResultStore", figure: str, compare: Literal["column", "ro
 def _say_plan(trials: "Sequence[Trial]", speed: float | None, price: float | None) -> None:
     from rich.console import Console
 
-    from counterpoint.study.plan import machine_speed, plan_trials
     from counterpoint.study.plan_table import plan_table
+    from counterpoint.study.trial_plan import machine_speed, plan_trials
 
     fast = machine_speed() if speed is None else speed * 1e12
     Console().print(plan_table(plan_trials(trials, speed=fast), speed=fast, price=price))

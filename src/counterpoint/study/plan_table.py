@@ -6,7 +6,7 @@ from itertools import groupby
 from rich.table import Table
 
 from counterpoint.report.words import duration, four_digits
-from counterpoint.study.plan import Planned
+from counterpoint.study.trial_plan import Planned
 
 
 def plan_table(planned: Sequence[Planned], *, speed: float, price: float | None) -> Table:

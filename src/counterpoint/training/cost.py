@@ -2,19 +2,17 @@
 
 import copy
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
 import torch
 from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
 
-from counterpoint.framework import ALONE, Method, Model, Samples, Scores
-from counterpoint.framework.batch_samples import blank_samples
-from counterpoint.framework.contracts import BuiltLoss
-from counterpoint.framework.records import NOBODY, View
+from counterpoint.framework import Method, Model
+from counterpoint.framework.records import View
 from counterpoint.framework.settings import Training
+from counterpoint.training.step_count import count_step
 
 Built = TypeVar("Built")
 NUMBER = 4  # bytes of a float
@@ -94,43 +92,8 @@ def shadow(part: Built) -> Built:
 
 @lru_cache(maxsize=64)
 def step_flops(method: Method, image: tuple[int, ...], batch: int) -> float:
-    """Count the floating-point operations of a step: forward and backward, by torch's counter.
+    """Count the floating-point operations of a step of a single process: forward and backward.
 
-    Encoder, extraction and similarity run on the meta device, so that it costs nothing whatever
-    their size. The loss looks at identities, so it runs for real, on zeros of the same shapes.
-    Views and the optimiser are not counted: they have no matrix products.
+    Views and the optimiser are not counted.
     """
-    with torch.device("meta"):
-        model = method.build(image=image)
-        views = tuple(torch.empty(batch, *shape) for shape in model.views.shapes)
-        samples = blank_samples(batch, labels=model.needs_labels)
-        with FlopCounterMode(display=False) as counter:
-            encoded = model.encode(views)
-            compared = model.extraction(encoded, samples, ALONE)
-            scores = [model.similarity(comparison, ALONE) for comparison in compared]
-            torch.stack([s.anchors.sum() + s.candidates.sum() for s in scores]).sum().backward()
-    return float(counter.get_total_flops()) + sum(
-        _loss_flops(model.loss, each, samples) for each in scores
-    )
-
-
-def _loss_flops(loss: BuiltLoss, scores: Scores, samples: Samples) -> float:
-    """Count what a loss does with scores of these shapes."""
-    anchors = torch.zeros(scores.anchors.shape, requires_grad=True)
-    rows, columns, batch = len(anchors), len(scores.candidates), len(samples)
-    candidates = torch.zeros(scores.candidates.shape, requires_grad=True)
-    each = max(1, columns // batch if columns >= batch else 1)
-    whose = torch.full((columns,), NOBODY)
-    count = min(columns, each * batch)
-    whose[:count] = torch.arange(count) // each
-    same = replace(
-        scores,
-        anchors=anchors,
-        candidates=candidates,
-        anchor_identity=torch.arange(rows) // max(1, rows // batch),
-        candidate_identity=whose,
-        samples=samples,
-    )
-    with FlopCounterMode(display=False) as counter:
-        loss(same, ALONE).total.backward()
-    return float(counter.get_total_flops())
+    return count_step(method, image, batch, views=False).flops

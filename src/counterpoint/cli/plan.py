@@ -1,0 +1,135 @@
+"""counterpoint plan."""
+
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+from counterpoint.catalogue import GPUS, NETWORKS
+from counterpoint.cli.early import refuse_early, refuse_unknown
+from counterpoint.cli.last_words import last_words
+
+if TYPE_CHECKING:
+    from counterpoint.plan.forecast import Plan
+    from counterpoint.plan.workload import Workload
+
+SIDE = 224  # pixels of images that nobody has yet
+
+
+def plan_command(
+    data: str | None = None,
+    *,
+    images: int | None = None,
+    method: str = "simclr",
+    encoder: str | None = None,
+    size: int | None = None,
+    gpus: int = 8,
+    gpu: str = "h100",
+    network: str = "ndr",
+    price: float | None = None,
+    batch_size: int | None = None,
+    accumulate: int | None = None,
+    epochs: int | None = None,
+    precision: Literal["32-true", "bf16-mixed"] | None = None,
+    strategy: Literal["ddp", "fsdp2"] = "ddp",
+    slices: int = 1,
+    compare: str | None = None,
+    kilobytes: float | None = None,
+    json: str | None = None,
+) -> None:
+    """Say what a run would take on GPUs that you do not have yet: time, memory, cost, failures.
+
+    Nothing is trained, and no GPU is needed: a step is counted from the real modules, and timed
+    by the public figures of a GPU. Give DATA, or --images N.
+
+    Example:
+        counterpoint plan --images 1281167 --encoder resnet50 --gpus 64 --price 3
+
+    Args:
+        data: Folder, file or address of images (default: --images of 224 pixels).
+        images: Number of images, where there are none yet (default: those of DATA).
+        method: Name of a method, or a .json file.
+        encoder: Encoder in the place of the method's (default: the method's own).
+        size: Side of the views in pixels (default: 224, or that of DATA).
+        gpus: Number of GPUs.
+        gpu: GPU: b200, h200, h100, a100, a100-40, l40s, a10, l4, v100 or rtx4090.
+        network: Network between nodes: ndr, hdr, ethernet-400, ethernet-100 or ethernet-25.
+        price: Price of a GPU for an hour (default: none).
+        batch_size: Images per update over all GPUs (default: the recipe's).
+        accumulate: Parts that a batch is worked through in (default: the recipe's).
+        epochs: Passes over the images (default: the recipe's).
+        precision: 32-true or bf16-mixed (default: the recipe's).
+        strategy: How the model is divided over GPUs.
+        slices: Rounds in which candidates are gathered; more hold less at once.
+        compare: Alternatives to show side by side: ddp,fsdp2 or names of GPUs, or batch, gpus
+            or slices for half, twice and four times as many (default: none).
+        kilobytes: Size of an image file (default: 108, ImageNet's).
+        json: File to write all figures to, for programs (default: none).
+    """
+    refuse_unknown("gpu", gpu, GPUS)
+    refuse_unknown("network", network, NETWORKS)
+    refuse_early(data=data, method=method, encoder=encoder)
+    if (data is None) == (images is None):
+        raise ValueError("plan: needs DATA or --images N, and not both")
+    if gpus < 1:
+        raise ValueError(f"--gpus is {gpus}; it needs to be 1 or more")
+    from counterpoint.plan.forecast import Plan
+    from counterpoint.plan.gpus import GPUS as FIGURES
+    from counterpoint.plan.networks import NETWORKS as LINES
+
+    changes = {"batch": batch_size, "accumulate": accumulate, "precision": precision}
+    load = _workload(data, images, method, encoder, size, epochs, changes, kilobytes)
+    plan = Plan(load, FIGURES[gpu], gpus, LINES[network], strategy, slices)
+    _say(plan, compare, price)
+    if json is not None:
+        from json import dumps
+        from pathlib import Path
+
+        Path(json).write_text(dumps(plan.to_dict(), indent=2) + "\n")
+    made = "" if json is None else f"figures: {json}"
+    last_words(made, _next(plan, data, method, encoder))
+
+
+def _workload(
+    data: str | None,
+    images: int | None,
+    method: str,
+    encoder: str | None,
+    size: int | None,
+    epochs: int | None,
+    changes: dict[str, Any],
+    kilobytes: float | None,
+) -> "Workload":
+    from counterpoint.plan.workload import PHOTO, Workload, absent_images
+    from counterpoint.resolve import resolve
+
+    given = {name: value for name, value in changes.items() if value is not None}
+    source = absent_images(images or 0, size or SIDE) if data is None else data
+    job = resolve(method, source, encoder=encoder, size=size, epochs=epochs, changes=given)
+    named = job.name or "a method of your own"
+    return Workload(
+        method=job.method,
+        image=job.image,
+        training=job.training,
+        images=len(job.source),
+        steps=job.steps,
+        name=f"{named}, {encoder}" if encoder else named,
+        image_bytes=PHOTO if kilobytes is None else 1e3 * kilobytes,
+    )
+
+
+def _say(plan: "Plan", compare: str | None, price: float | None) -> None:
+    from counterpoint.plan.alternative_plans import alternative_plans
+    from counterpoint.plan.plan_page import comparison, page
+
+    lines = page(plan, price=price)
+    if compare is not None:
+        named = alternative_plans(plan, compare)
+        lines += ["", *comparison([*named.values()], [*named], price=price)]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _next(plan: "Plan", data: str | None, method: str, encoder: str | None) -> list[str]:
+    """Return the command that comes next: what changes with the batch, or the run itself."""
+    words = ["counterpoint", "pretrain", data or "DATA", "--method", method]
+    words += [] if encoder is None else ["--encoder", encoder]
+    words += ["--batch-size", str(plan.workload.training.batch), "--devices", str(plan.gpus)]
+    return [*words, "--out", "RUN"]

@@ -1,0 +1,48 @@
+"""Plans beside a plan: with another strategy, GPU, batch, number of GPUs or of slices."""
+
+from dataclasses import replace
+
+from counterpoint.plan.collectives import Strategy
+from counterpoint.plan.forecast import Plan
+from counterpoint.plan.gpus import GPUS
+
+STRATEGIES: dict[str, Strategy] = {"ddp": "ddp", "fsdp2": "fsdp2"}
+TIMES = (0.5, 1, 2, 4)
+SLICES = (1, 4, 16)
+
+
+def alternative_plans(plan: Plan, what: str) -> dict[str, Plan]:
+    """Return plans to compare by name: `ddp,fsdp2`, names of GPUs, `batch`, `gpus` or `slices`."""
+    if what == "batch":
+        return {f"{b:,}": _with_batch(plan, b) for b in _scaled(plan.workload.training.batch, plan)}
+    if what == "gpus":
+        counts = [max(1, round(plan.gpus * times)) for times in TIMES]
+        fitting = [n for n in dict.fromkeys(counts) if n <= plan.workload.training.micro_batch]
+        return {f"{n:,} GPUs": replace(plan, gpus=n) for n in fitting}
+    if what == "slices":
+        return {f"{n} slices": replace(plan, slices=n) for n in SLICES}
+    found: dict[str, Plan] = {}
+    for name in what.split(","):
+        if name in STRATEGIES:
+            found[name] = replace(plan, strategy=STRATEGIES[name])
+        elif name in GPUS:
+            found[name] = replace(plan, machine=GPUS[name])
+        else:
+            known = ", ".join([*STRATEGIES, *GPUS, "batch", "gpus", "slices"])
+            raise ValueError(f"compare: got {name!r}; there are {known}")
+    return found
+
+
+def _scaled(batch: int, plan: Plan) -> list[int]:
+    parts = plan.workload.training.accumulate
+    counts = [round(batch * times / parts) * parts for times in TIMES]
+    least, most = plan.gpus * parts, plan.workload.images
+    return [count for count in dict.fromkeys(counts) if least <= count <= most]
+
+
+def _with_batch(plan: Plan, batch: int) -> Plan:
+    """Take another batch; the images seen stay as many."""
+    load = plan.workload
+    training = replace(load.training, batch=batch, lanes=None)
+    steps = max(1, round(load.steps * load.training.batch / batch))
+    return replace(plan, workload=replace(load, training=training, steps=steps))

@@ -1,0 +1,85 @@
+"""What the ranks exchange in a step, as collectives with their bytes."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from counterpoint.plan.networks import Network, wire_seconds
+from counterpoint.training.step_count import StepCount
+
+Strategy = Literal["ddp", "fsdp2"]
+Operation = Literal["all_reduce", "all_gather", "reduce_scatter"]
+
+FLOAT = 4
+BUCKET = 25 << 20  # bytes that DDP sums at once: torch's bucket_cap_mb
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """One kind of exchange of a step."""
+
+    what: str
+    operation: Operation
+    size: float
+    """Bytes of the whole tensor, all ranks together: what is summed, gathered or scattered."""
+    times: int = 1
+    """Calls that these bytes are divided over."""
+    behind: Literal["", "forward", "loss", "backward"] = ""
+    """The part of the step that it can hide behind."""
+
+    def received(self, ranks: int) -> float:
+        r"""Return the bytes that a rank receives, and sends: $(W - 1) / W$ of all, twice for a sum.
+
+        >>> Collective("gradient", "all_reduce", 100.0).received(4)
+        150.0
+        """
+        once = self.size * (ranks - 1) / ranks
+        return 2 * once if self.operation == "all_reduce" else once
+
+    def seconds(self, *, ranks: int, link: float, node: int, network: Network) -> float:
+        """Return the seconds of all calls, one after the other."""
+        each = self.received(ranks) / self.times
+        return self.times * wire_seconds(each, ranks=ranks, link=link, node=node, network=network)
+
+
+def collectives_of(
+    step: StepCount, *, strategy: Strategy = "ddp", slices: int = 1, sync: bool = True
+) -> tuple[Collective, ...]:
+    """List what the ranks exchange in one step without accumulation.
+
+    The gradient is summed by DDP, or scattered by FSDP2, which gathers the weights twice.
+    Candidates are gathered, a second time for the gradient where they come in slices, and their
+    gradient is scattered. Batch norm gathers mean, spread and count of each channel, and sums two
+    gradients. Every rank says in five integers whether it wants to stop.
+    """
+    if step.ranks == 1:
+        return ()
+    weights = FLOAT * step.trained
+    found: list[Collective] = []
+    if strategy == "ddp":
+        calls = max(1, -(-weights // BUCKET))
+        found.append(Collective("gradient", "all_reduce", weights, calls, "backward"))
+    else:
+        blocks = max(1, len(step.blocks))
+        every = FLOAT * (step.trained + step.twin)
+        found += [
+            Collective("weights", "all_gather", every, blocks, "forward"),
+            Collective("weights again", "all_gather", weights, blocks, "backward"),
+            Collective("gradient", "reduce_scatter", weights, blocks, "backward"),
+        ]
+    rows = [c.rows * c.width * FLOAT * step.ranks for c in step.candidates]
+    learned = sum(n for n, c in zip(rows, step.candidates, strict=True) if c.gradient)
+    calls = max(1, len(rows)) * slices
+    if rows:
+        hidden: Literal["", "loss"] = "loss" if slices > 1 else ""
+        found.append(Collective("candidates", "all_gather", sum(rows), calls, hidden))
+        if slices > 1 and learned:
+            found.append(Collective("candidates again", "all_gather", learned, calls, hidden))
+        if learned:
+            found.append(Collective("their gradient", "reduce_scatter", learned, calls, hidden))
+    if sync and step.norms:
+        channels, calls = sum(step.norms), len(step.norms)
+        size = FLOAT * (2 * channels + calls) * step.ranks
+        found.append(Collective("batch statistics", "all_gather", size, calls))
+        found.append(Collective("their gradient sums", "all_reduce", FLOAT * 2 * channels, calls))
+    found.append(Collective("decisions", "all_reduce", 5 * 8))
+    return tuple(found)
