@@ -1,5 +1,6 @@
 """The commands of a run in a store: they say its address, and do what they do on a disk."""
 
+import csv
 import json
 import re
 
@@ -121,3 +122,27 @@ def test_what_a_store_does_not_take_is_refused_in_one_line(s3, words, refusal, c
     said = str(end.value.code) + capsys.readouterr().err
     assert refusal in said
     assert "Traceback" not in said
+
+
+def test_a_run_in_a_store_is_exported_as_on_a_disk(s3, here, tmp_path, capsys):
+    there = s3.put_folder(here, "commands/exported")
+    for run, out in ((there, "there"), (here, "here")):
+        said_by(capsys, "export", run, "--out", out, "--only", "counterpoint")
+    made = {file.name for file in (tmp_path / "here").iterdir()}
+    assert {file.name for file in (tmp_path / "there").iterdir()} == made
+    weights = "model.safetensors"
+    assert (tmp_path / "there" / weights).read_bytes() == (tmp_path / "here" / weights).read_bytes()
+
+
+def test_a_run_resumes_from_a_checkpoint_of_a_store(s3, here, images, tmp_path):
+    data, settings = open_data(images).train, {"training": Training(batch=16), "health": False}
+    first = tmp_path / "first"
+    pretrain(METHOD, data, out=first, steps=3, save_seconds=0, **settings)
+    there = s3.put_folder(
+        first / "checkpoints" / "step-00000002", "commands/checkpoints/step-00000002"
+    )
+    pretrain(METHOD, data, out=tmp_path / "again", steps=3, resume=there, **settings)
+    with (tmp_path / "again" / "metrics.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 1  # the third step alone was taken
+    weights = [(tmp_path / run / "model.safetensors").read_bytes() for run in ("first", "again")]
+    assert weights[0] == weights[1]
