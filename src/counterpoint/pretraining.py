@@ -1,5 +1,6 @@
 """One call: pretrain a method on images without labels."""
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -28,6 +29,7 @@ from counterpoint.run_options import MAX_BAD, PATIENCE, SAVE_SECONDS
 from counterpoint.run_start import keep_start
 from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.initial_weights import load_initial, pixels_words
+from counterpoint.training.launcher import is_first
 from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resume import start_from
@@ -210,7 +212,8 @@ def _one_each(training: Training, ranks: int) -> None:
 def _end(stopped: SystemExit | None, where: str, folder: str) -> None:
     """Leave a run that was asked to stop: by exit code 143, or as Ctrl-C does."""
     if isinstance(stopped, Stopped) and stopped.preempted:
-        sys.stderr.write(f"counterpoint: {where}; rerun with --resume auto to continue\n")
+        if is_first(os.environ):
+            sys.stderr.write(f"counterpoint: {where}; rerun with --resume auto to continue\n")
         raise stopped
     if stopped is not None:
         raise KeyboardInterrupt(

@@ -18,6 +18,7 @@ NEEDED = {
     "report": ["one", "two", "--data", "photos"],
     "search": ["vectors", "one.jpg", "7", "--count", "20"],
     "shard": ["photos", "shards", "--lanes", "64"],
+    "launch": ["slurm", "--nodes", "2", "pretrain", "photos", "--seed", "3", "--out", "run"],
     "study": ["table1", "--plan", "--price", "2.5"],
     "table": ["results", "--format", "latex"],
     "views": ["photos", "--seed", "3"],
@@ -33,7 +34,7 @@ def given(typed):
 def test_a_printed_config_is_read_again(command, tmp_path, capsys):
     typed = [command, *NEEDED.get(command, [])]
     with pytest.raises(SystemExit) as stop:
-        main([*typed, "--print-config"])
+        main([command, "--print-config", *typed[1:]])  # launch ends with another command
     assert stop.value.code == 0
     file = tmp_path / "options.yaml"
     file.write_text(capsys.readouterr().out)

@@ -3,13 +3,11 @@
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Never
 
 from counterpoint.cli.bounds import refuse_out_of_bounds
 from counterpoint.cli.commands import COMMANDS
 from counterpoint.cli.failing import BUG, for_people
-from counterpoint.cli.mistakes import explained
-from counterpoint.cli.parser import make_parser, spelled
+from counterpoint.cli.typed_words import read_words
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -25,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         sys.stdout.write(f"counterpoint {metadata.version('counterpoint')}\n")
         return
-    name, options = _read(typed)
+    name, options = read_words(typed)
     try:
         refuse_out_of_bounds(options)
         COMMANDS[name](**options)
@@ -37,24 +35,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if line is None:
             traceback.print_exc()
         sys.exit(f"counterpoint: {BUG if line is None else line}")
-
-
-def _read(typed: list[str]) -> tuple[str, dict[str, object]]:
-    """Read the words that were typed; what cannot be read is one line, and exit code 2."""
-    from jsonargparse import ArgumentError
-
-    if typed[0] not in COMMANDS:
-        _refuse(explained(typed, ""))
-    try:
-        given = make_parser(typed[0]).parse_args(spelled(typed)).as_dict()
-    except ArgumentError as error:
-        _refuse(explained(typed, str(error)))
-    except UnicodeDecodeError as error:
-        _refuse(f"--config is not a text file: {error}")
-    name = given["subcommand"]
-    return name, {key: value for key, value in given[name].items() if key != "config"}
-
-
-def _refuse(line: str) -> Never:
-    sys.stderr.write(f"counterpoint: {line}\n")
-    sys.exit(2)

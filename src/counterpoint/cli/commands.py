@@ -12,7 +12,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Prepare": ("doctor", "views", "shard"),
     "Choose a method": ("methods", "encoders", "anatomy", "check"),
     "Scale": ("plan",),
-    "Train": ("pretrain",),
+    "Train": ("pretrain", "launch"),
     "Measure": ("evaluate", "report"),
     "Use": ("embed", "search", "curate", "export"),
     "Scale to many runs": ("study", "table"),

@@ -4,8 +4,7 @@ import os
 import shlex
 from collections.abc import Sequence
 
-OTHERS = ("LOCAL_RANK", "RANK", "SLURM_PROCID")
-"""Where a process finds which of several it is: the first speaks for all."""
+from counterpoint.training.launcher import is_first
 
 
 def last_words(made: str, *following: Sequence[object], aside: bool = False) -> None:
@@ -15,7 +14,7 @@ def last_words(made: str, *following: Sequence[object], aside: bool = False) -> 
     report.html, 2.1 MB
     next: counterpoint embed 'runs/a b'
     """
-    if any(os.environ.get(name, "0") != "0" for name in OTHERS):
+    if not is_first(os.environ):
         return
     from rich.console import Console
 

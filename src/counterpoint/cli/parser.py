@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from jsonargparse import ArgumentParser
 
 
+ANOTHER = {"launch": ("counterpoint", "pretrain")}
+"""Commands that end with another one, and the words at which that begins."""
+
+
 class Typed(argparse.Action):
     """Keep what was typed; where nothing was, argparse would overwrite what a config says."""
 
@@ -63,12 +67,25 @@ def make_parser(*names: str) -> "ArgumentParser":
     return parser
 
 
+def command_at_end(typed: list[str]) -> tuple[list[str], list[str]]:
+    """Take the words of a command apart from those of another that stands at its end.
+
+    >>> command_at_end(["launch", "slurm", "--nodes", "2", "pretrain", "photos", "--out", "a-run"])
+    (['launch', 'slurm', '--nodes', '2'], ['--', 'pretrain', 'photos', '--out', 'a-run'])
+    """
+    ends = ("--",) if "--" in typed else ANOTHER.get(typed[0] if typed else "", ())
+    place = next((n for n, word in enumerate(typed) if n and word in ends), len(typed))
+    own, more = typed[:place], typed[place:]
+    return own, more if more[:1] in ([], ["--"]) else ["--", *more]
+
+
 def spelled(typed: list[str]) -> list[str]:
     """Accept --batch-size for --batch_size, and --compile for --compile true.
 
     >>> spelled(["pretrain", "my-data", "--batch-size=64", "--compile"])
     ['pretrain', 'my-data', '--batch_size=64', '--compile=true']
     """
+    typed, more = command_at_end(typed)
     known = options(typed[0]) if typed and typed[0] in COMMANDS else {}
     switches = {f"--{name}" for name, option in known.items() if option.switch}
     result = []
@@ -80,4 +97,4 @@ def spelled(typed: list[str]) -> list[str]:
         if flag in switches and not equals and following not in ("true", "false"):
             equals, value = "=", "true"
         result.append(flag + equals + value)
-    return result
+    return [*result, *more]

@@ -8,7 +8,8 @@ from functools import lru_cache
 @lru_cache(maxsize=256)
 def say_once(text: str) -> None:
     """Write a line to stderr, once a process, and by one process of a machine."""
-    if os.environ.get("LOCAL_RANK", "0") == "0":
+    local = os.environ.get("LOCAL_RANK") or os.environ.get("SLURM_LOCALID", "0")
+    if local == "0":
         sys.stderr.write(f"data    {text}\n")
 
 

@@ -176,7 +176,13 @@ def _check_memory(files: tuple[Path, ...], needed: int) -> None:
 
 def local_ranks() -> int:
     """Count the processes of this run on this machine, as far as their launcher says."""
-    for name in ("LOCAL_WORLD_SIZE", "SLURM_NTASKS_PER_NODE", "WORLD_SIZE"):
-        if (said := os.environ.get(name, "")).isdecimal():
+    names = (
+        "COUNTERPOINT_LOCAL_RANKS",
+        "LOCAL_WORLD_SIZE",
+        "SLURM_STEP_TASKS_PER_NODE",
+        "WORLD_SIZE",
+    )
+    for name in names:
+        if (said := os.environ.get(name, "").partition("(")[0]).isdecimal():  # 8(x2) is SLURM's
             return max(1, int(said))
     return 1

@@ -13,6 +13,7 @@ from counterpoint.framework.settings import upgraded
 from counterpoint.run_files import CHECKPOINTS
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.folder import Checkpoints
+from counterpoint.training.launcher import is_first
 from counterpoint.training.run_store.run_address import run_place
 
 
@@ -52,7 +53,7 @@ def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | No
 def _say_versions(path: Path, was: str | None) -> None:
     """Warn that torch changed: only the same version resumes bit for bit."""
     now = str(torch.__version__)
-    if was is not None and was != now and os.environ.get("LOCAL_RANK", "0") == "0":
+    if was is not None and was != now and is_first(os.environ):
         sys.stderr.write(
             f"resume  {path.name} was written with torch {was}, this is {now}: it resumes, but "
             "not bit for bit\n"

@@ -19,8 +19,9 @@ from counterpoint.framework.settings import Training
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
 from counterpoint.training.consensus import from_rank_0
-from counterpoint.training.launcher import placement
+from counterpoint.training.launcher import placement, say_missing_srun
 from counterpoint.training.pretrainer import Pretrainer
+from counterpoint.training.slurm_ranks import environments
 from counterpoint.training.watchdog.lost_worker import lost_worker
 
 INSTEAD = {
@@ -48,9 +49,12 @@ def trainer_for(
     asked = dict(asked)
     ours = "strategy" not in asked
     checkpoints = SafeCheckpointIO()
-    needed: dict[str, list[Any]] = {"callbacks": callbacks, "plugins": [checkpoints]}
+    plugins = [checkpoints, *environments(os.environ)]
+    needed: dict[str, list[Any]] = {"callbacks": callbacks, "plugins": plugins}
     together: dict[str, Any] = {key: [*asked.pop(key, []), *mine] for key, mine in needed.items()}
-    devices, nodes = placement(asked.pop("devices", 1), os.environ)
+    wanted = asked.pop("devices", 1)
+    say_missing_srun(wanted, os.environ)
+    devices, nodes = placement(wanted, os.environ)
     with quiet():
         runner = L.Trainer(
             max_steps=steps,

@@ -12,7 +12,7 @@ from pathlib import Path
 from counterpoint.address import is_address, whole_address
 from counterpoint.data.locking import alone
 from counterpoint.training.checkpoints.step_names import step_name
-from counterpoint.training.launcher import placement
+from counterpoint.training.launcher import is_first, placement
 from counterpoint.training.run_lock import is_held
 from counterpoint.training.run_store.object_place import ObjectPlace
 from counterpoint.training.run_store.run_address import made_folder, working_folder
@@ -22,9 +22,6 @@ from counterpoint.training.run_store.store_plan import IDENTITY, to_upload, whol
 from counterpoint.training.run_store.store_probe import refuse_unwritable
 from counterpoint.training.run_store.store_uploads import Uploads
 from counterpoint.training.run_store.working_record import WorkingRecord, files_in
-
-RANKS = ("LOCAL_RANK", "RANK", "SLURM_PROCID", "NODE_RANK")
-"""Where a process finds which of several it is: one speaks for all."""
 
 
 @dataclass(eq=False)
@@ -44,7 +41,7 @@ class RunStore:
         if not is_address(out):
             return None
         place = ObjectPlace(whole_address(out))
-        if all(os.environ.get(name, "0") == "0" for name in RANKS):
+        if is_first(os.environ):
             refuse_unwritable(place)
         return cls(working_folder(place.address), place)
 

@@ -1,0 +1,1 @@
+"""One run on many machines: the scripts for SLURM and torchrun, and the ranks of a Ray cluster."""
