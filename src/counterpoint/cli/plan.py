@@ -8,7 +8,7 @@ from counterpoint.cli.early import refuse_early, refuse_unknown
 from counterpoint.cli.last_words import last_words
 
 if TYPE_CHECKING:
-    from counterpoint.plan.forecast import Plan
+    from counterpoint.plan.forecast import Forecast
     from counterpoint.plan.workload import Workload
 
 SIDE = 224  # pixels of images that nobody has yet
@@ -21,8 +21,9 @@ def plan_command(
     method: str = "simclr",
     encoder: str | None = None,
     size: int | None = None,
-    gpus: int = 8,
+    gpus: int | None = None,
     gpu: str = "h100",
+    here: bool = False,
     network: str = "ndr",
     price: float | None = None,
     batch_size: int | None = None,
@@ -49,8 +50,9 @@ def plan_command(
         method: Name of a method, or a .json file.
         encoder: Encoder in the place of the method's (default: the method's own).
         size: Side of the views in pixels (default: 224, or that of DATA).
-        gpus: Number of GPUs.
+        gpus: Number of GPUs (default: 8; 1 with --here).
         gpu: GPU: b200, h200, h100, a100, a100-40, l40s, a10, l4, v100 or rtx4090.
+        here: Measure this machine for some seconds, and plan one process on it.
         network: Network between nodes: ndr, hdr, ethernet-400, ethernet-100 or ethernet-25.
         price: Price of a GPU for an hour (default: none).
         batch_size: Images per update over all GPUs (default: the recipe's).
@@ -59,8 +61,8 @@ def plan_command(
         precision: 32-true or bf16-mixed (default: the recipe's).
         strategy: How the model is divided over GPUs.
         slices: Rounds in which candidates are gathered; more hold less at once.
-        compare: Alternatives to show side by side: ddp,fsdp2 or names of GPUs, or batch, gpus
-            or slices for half, twice and four times as many (default: none).
+        compare: Alternatives to show side by side: ddp,fsdp2, names of GPUs (h100,b200), numbers
+            of GPUs (1,8,64), or batch, gpus or slices for fewer and more (default: none).
         kilobytes: Size of an image file (default: 108, ImageNet's).
         json: File to write all figures to, for programs (default: none).
     """
@@ -69,15 +71,17 @@ def plan_command(
     refuse_early(data=data, method=method, encoder=encoder)
     if (data is None) == (images is None):
         raise ValueError("plan: needs DATA or --images N, and not both")
-    if gpus < 1:
-        raise ValueError(f"--gpus is {gpus}; it needs to be 1 or more")
-    from counterpoint.plan.forecast import Plan
+    count = (1 if here else 8) if gpus is None else gpus
+    if count < 1 or (here and count > 1):
+        raise ValueError(f"--gpus is {count}; it needs to be 1 or more, and 1 with --here")
+    from counterpoint.plan.forecast import Forecast
     from counterpoint.plan.gpus import GPUS as FIGURES
     from counterpoint.plan.networks import NETWORKS as LINES
 
     changes = {"batch": batch_size, "accumulate": accumulate, "precision": precision}
     load = _workload(data, images, method, encoder, size, epochs, changes, kilobytes)
-    plan = Plan(load, FIGURES[gpu], gpus, LINES[network], strategy, slices)
+    plan = Forecast(load, FIGURES[gpu], count, LINES[network], strategy, slices)
+    plan = _here(plan) if here else plan
     _say(plan, compare, price)
     if json is not None:
         from json import dumps
@@ -86,6 +90,18 @@ def plan_command(
         Path(json).write_text(dumps(plan.to_dict(), indent=2) + "\n")
     made = "" if json is None else f"figures: {json}"
     last_words(made, _next(plan, data, method, encoder))
+
+
+def _here(plan: "Forecast") -> "Forecast":
+    """Put the rates of this machine in the place of a GPU's."""
+    from dataclasses import replace
+
+    from counterpoint.plan.here import measured_machine, views_seconds
+
+    sys.stderr.write("measure this machine, for some seconds\n")
+    load = plan.workload
+    seconds = views_seconds(load.method.build(image=load.image), load.image)
+    return replace(plan, machine=measured_machine(), view_seconds=seconds)
 
 
 def _workload(
@@ -116,18 +132,18 @@ def _workload(
     )
 
 
-def _say(plan: "Plan", compare: str | None, price: float | None) -> None:
+def _say(plan: "Forecast", compare: str | None, price: float | None) -> None:
     from counterpoint.plan.alternative_plans import alternative_plans
-    from counterpoint.plan.plan_page import comparison, page
+    from counterpoint.plan.plan_page import comparison, plan_page
 
-    lines = page(plan, price=price)
+    lines = plan_page(plan, price=price)
     if compare is not None:
         named = alternative_plans(plan, compare)
         lines += ["", *comparison([*named.values()], [*named], price=price)]
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def _next(plan: "Plan", data: str | None, method: str, encoder: str | None) -> list[str]:
+def _next(plan: "Forecast", data: str | None, method: str, encoder: str | None) -> list[str]:
     """Return the command that comes next: what changes with the batch, or the run itself."""
     words = ["counterpoint", "pretrain", data or "DATA", "--method", method]
     words += [] if encoder is None else ["--encoder", encoder]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from counterpoint.plan.collectives import Strategy
-from counterpoint.plan.forecast import Plan
+from counterpoint.plan.forecast import Forecast
 from counterpoint.plan.gpus import GPUS
 
 STRATEGIES: dict[str, Strategy] = {"ddp": "ddp", "fsdp2": "fsdp2"}
@@ -11,8 +11,11 @@ TIMES = (0.5, 1, 2, 4)
 SLICES = (1, 4, 16)
 
 
-def alternative_plans(plan: Plan, what: str) -> dict[str, Plan]:
-    """Return plans to compare by name: `ddp,fsdp2`, names of GPUs, `batch`, `gpus` or `slices`."""
+def alternative_plans(plan: Forecast, what: str) -> dict[str, Forecast]:
+    """Return plans to compare, by what is different in each.
+
+    `what` is `ddp,fsdp2`, names of GPUs or numbers of them, or `batch`, `gpus` or `slices`.
+    """
     if what == "batch":
         return {f"{b:,}": _with_batch(plan, b) for b in _scaled(plan.workload.training.batch, plan)}
     if what == "gpus":
@@ -21,26 +24,28 @@ def alternative_plans(plan: Plan, what: str) -> dict[str, Plan]:
         return {f"{n:,} GPUs": replace(plan, gpus=n) for n in fitting}
     if what == "slices":
         return {f"{n} slices": replace(plan, slices=n) for n in SLICES}
-    found: dict[str, Plan] = {}
+    found: dict[str, Forecast] = {}
     for name in what.split(","):
         if name in STRATEGIES:
             found[name] = replace(plan, strategy=STRATEGIES[name])
+        elif name.isdecimal() and int(name) > 0:
+            found[f"{int(name):,} GPU{'' if name == '1' else 's'}"] = replace(plan, gpus=int(name))
         elif name in GPUS:
             found[name] = replace(plan, machine=GPUS[name])
         else:
-            known = ", ".join([*STRATEGIES, *GPUS, "batch", "gpus", "slices"])
+            known = ", ".join([*STRATEGIES, *GPUS, "batch", "gpus", "slices", "1,8,64"])
             raise ValueError(f"compare: got {name!r}; there are {known}")
     return found
 
 
-def _scaled(batch: int, plan: Plan) -> list[int]:
+def _scaled(batch: int, plan: Forecast) -> list[int]:
     parts = plan.workload.training.accumulate
     counts = [round(batch * times / parts) * parts for times in TIMES]
     least, most = plan.gpus * parts, plan.workload.images
     return [count for count in dict.fromkeys(counts) if least <= count <= most]
 
 
-def _with_batch(plan: Plan, batch: int) -> Plan:
+def _with_batch(plan: Forecast, batch: int) -> Forecast:
     """Take another batch; the images seen stay as many."""
     load = plan.workload
     training = replace(load.training, batch=batch, lanes=None)

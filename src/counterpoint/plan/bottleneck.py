@@ -1,11 +1,11 @@
 """What limits a plan, in a sentence."""
 
-from counterpoint.plan.forecast import ROOM, Plan
+from counterpoint.plan.forecast import ROOM, Forecast
 
 CORES = 16  # of a node for each of its GPUs; more are seldom there
 
 
-def bottleneck(plan: Plan) -> str:
+def bottleneck(plan: Forecast) -> str:
     """Say what a run would gain most from, or why it does not run."""
     if not plan.fits:
         return _too_large(plan)
@@ -21,7 +21,7 @@ def bottleneck(plan: Plan) -> str:
     return _SENTENCES[most](plan, share) + _data(plan)
 
 
-def _too_large(plan: Plan) -> str:
+def _too_large(plan: Forecast) -> str:
     needed, there = sum(plan.memory.values()) / 1e9, ROOM * plan.machine.memory / 1e9
     largest = max(plan.memory, key=lambda part: plan.memory[part])
     do = {
@@ -35,21 +35,21 @@ def _too_large(plan: Plan) -> str:
     )
 
 
-def _arithmetic(plan: Plan, share: str) -> str:
+def _arithmetic(plan: Forecast, share: str) -> str:
     faster = "" if plan.workload.half else "; --precision bf16-mixed is faster"
     return f"Arithmetic is the limit, {share}{faster}."
 
 
-def _traffic(plan: Plan, share: str) -> str:
+def _traffic(plan: Forecast, share: str) -> str:
     less = "" if plan.workload.half else "; --precision bf16-mixed halves it"
     return f"The memory of the GPU is the limit: its bytes take {share}{less}."
 
 
-def _starts(_: Plan, share: str) -> str:
+def _starts(_: Forecast, share: str) -> str:
     return f"Operators are too small: starting them takes {share}; more images a GPU, or --compile."
 
 
-def _network(plan: Plan, share: str) -> str:
+def _network(plan: Forecast, share: str) -> str:
     most = max(plan.waits, key=lambda what: plan.waits[what])
     return f"The network is the limit: GPUs wait {share} for it, mostly for {most}."
 
@@ -62,7 +62,7 @@ _SENTENCES = {
 }
 
 
-def _data(plan: Plan) -> str:
+def _data(plan: Forecast) -> str:
     if plan.cores <= CORES:
         return ""
     return f" Reading may be: {plan.cores:.0f} cores a GPU would have to decode images."

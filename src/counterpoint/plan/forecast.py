@@ -1,4 +1,4 @@
-"""A plan: what a job takes on so many GPUs of a kind, with all its figures."""
+"""A forecast: what a job takes on so many GPUs of a kind, with all its figures."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ CORE = 200  # images that a core decodes in a second; our assumption, the doctor
 
 
 @dataclass(frozen=True)
-class Plan:
+class Forecast:
     """What one job takes on one cluster."""
 
     workload: Workload
@@ -35,6 +35,8 @@ class Plan:
     network: Network
     strategy: Strategy = "ddp"
     slices: int = 1
+    view_seconds: float | None = None
+    """Seconds of the views of an image, where they were measured; None counts what a GPU does."""
 
     @cached_property
     def memory(self) -> dict[str, float]:
@@ -76,9 +78,11 @@ class Plan:
             name: time_of({w: n * many for w, n in work.items()}, rates, start)
             for name, work in parts.items()
         }
+        if self.view_seconds is not None:
+            taken["views"] = Taken(arithmetic=count.images * many * self.view_seconds)
         shares = self.gpus if self.strategy == "fsdp2" else 1
         touched = 4 * count.trained * (4 + 2 * self.workload.training.states) + 12 * count.twin
-        update = {Work("memory", 0.0, touched / shares): 1.0}
+        update = {Work("in place", 0.0, touched / shares): 1.0}
         return {**taken, "update": time_of(update, rates, start)}
 
     @cached_property

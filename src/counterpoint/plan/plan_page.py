@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from counterpoint.plan.bottleneck import bottleneck
-from counterpoint.plan.forecast import Plan
+from counterpoint.plan.forecast import Forecast
 from counterpoint.plan.goodput import FAILURES
 
 WIDE = 80
 
 
-def page(plan: Plan, *, price: float | None = None) -> list[str]:
+def plan_page(plan: Forecast, *, price: float | None = None) -> list[str]:
     """Return the lines of a plan: what it costs first, then where it goes."""
     load, training = plan.workload, plan.workload.training
     nodes = -(-plan.gpus // plan.machine.node)
@@ -30,7 +30,9 @@ def page(plan: Plan, *, price: float | None = None) -> list[str]:
     return [*(line for long in lines for line in _folded(long)), *_folded(bottleneck(plan))]
 
 
-def comparison(plans: Sequence[Plan], names: Sequence[str], *, price: float | None) -> list[str]:
+def comparison(
+    plans: Sequence[Forecast], names: Sequence[str], *, price: float | None
+) -> list[str]:
     """Return the lines of a table with a column for each plan."""
     rows: list[tuple[str, list[str]]] = [
         ("", list(names)),
@@ -40,7 +42,7 @@ def comparison(plans: Sequence[Plan], names: Sequence[str], *, price: float | No
         ("of it network, ms", [f"{1e3 * sum(p.waits.values()):,.1f}" for p in plans]),
         ("MB on the wire", [f"{p.received / 1e6:,.0f}" for p in plans]),
         ("images/s", [f"{p.images_per_second:,.0f}" for p in plans]),
-        ("days", [f"{p.seconds / 86400:,.2f}" for p in plans]),
+        ("time", [_time(p.seconds) for p in plans]),
         ("GPU-hours", [f"{p.gpu_hours:,.0f}" for p in plans]),
         ("goodput", [f"{100 * p.goodput(FAILURES[-1]):.1f} %" for p in plans]),
     ]
@@ -54,7 +56,7 @@ Row = tuple[str, str, str]
 """A name, a number with its unit, and a remark."""
 
 
-def _run(plan: Plan, price: float | None) -> Iterable[Row]:
+def _run(plan: Forecast, price: float | None) -> Iterable[Row]:
     load = plan.workload
     each = plan.images_per_second / plan.gpus
     yield (
@@ -68,7 +70,7 @@ def _run(plan: Plan, price: float | None) -> Iterable[Row]:
         yield "cost", f"{plan.gpu_hours * price:,.0f}", f"at {price:g} for a GPU and hour"
 
 
-def _step(plan: Plan) -> Iterable[Row]:
+def _step(plan: Forecast) -> Iterable[Row]:
     whole = plan.step_seconds
     for name, taken in plan.parts.items():
         bound = "arithmetic" if taken.arithmetic >= taken.traffic else "memory"
@@ -81,7 +83,7 @@ def _step(plan: Plan) -> Iterable[Row]:
     yield "operations", f"{tera:,.4g} x 10^12", f"{tera / whole / plan.gpus:,.3g} a GPU and second"
 
 
-def _memory(plan: Plan) -> Iterable[Row]:
+def _memory(plan: Forecast) -> Iterable[Row]:
     for name, size in plan.memory.items():
         yield name, f"{size / 1e9:,.2f} GB", ""
     whole = sum(plan.memory.values())
@@ -89,7 +91,7 @@ def _memory(plan: Plan) -> Iterable[Row]:
     yield "together", f"{whole / 1e9:,.2f} GB", f"{100 * whole / there:.0f} % of {there / 1e9:.0f}"
 
 
-def _wire(plan: Plan) -> Iterable[Row]:
+def _wire(plan: Forecast) -> Iterable[Row]:
     many = plan.workload.training.accumulate
     for one in plan.collectives:
         size = many * one.received(plan.gpus)
@@ -97,7 +99,7 @@ def _wire(plan: Plan) -> Iterable[Row]:
         yield one.what, f"{size / 1e6:,.2f} MB", waited
 
 
-def _failures(plan: Plan) -> Iterable[Row]:
+def _failures(plan: Forecast) -> Iterable[Row]:
     interval = f"one every {plan.interval / 60:.1f} min, sqrt(2 d M)"
     yield "checkpoint", f"{plan.checkpoint / 1e9:,.2f} GB", interval
     for rate in FAILURES:
@@ -106,7 +108,7 @@ def _failures(plan: Plan) -> Iterable[Row]:
         yield f"goodput, {rate.name}", f"{100 * plan.goodput(rate):.1f} %", said
 
 
-def _data(plan: Plan) -> Iterable[Row]:
+def _data(plan: Forecast) -> Iterable[Row]:
     size = plan.workload.images * plan.workload.image_bytes
     yield "size", _bytes(size), f"{plan.workload.image_bytes / 1e3:.0f} kB an image"
     each = plan.read / plan.gpus

@@ -14,7 +14,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
-Kind = Literal["convolution", "convolution backward", "product", "memory"]
+Kind = Literal["convolution", "convolution backward", "product", "memory", "in place"]
+"""What makes new memory, and what writes into memory that is there, differ on a CPU."""
 
 aten = torch.ops.aten
 CONVOLUTIONS = (aten.convolution, aten._convolution)
@@ -90,7 +91,7 @@ class OperatorCount(TorchDispatchMode):
         touched = sum(_bytes(tensor) for tensor in (*given, *made))
         if packet in NORMS:
             touched += _bytes(given[0]) * (2 if packet is aten.native_batch_norm_backward else 1)
-        kind: Kind = "memory"
+        kind: Kind = "in place" if operator._schema.is_mutable else "memory"
         if flops:
             kind = _kind(packet)
         self.work[Work(kind, flops, float(touched))] += 1
