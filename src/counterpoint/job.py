@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 
 from counterpoint.data import Source
 from counterpoint.framework import Method, Model
-from counterpoint.framework.settings import Training
+from counterpoint.framework.settings import MACHINE, Training
 from counterpoint.job_record import JobRecord
 from counterpoint.methods import RECIPES, recipe_of
 from counterpoint.run_files import MODEL
@@ -75,7 +75,7 @@ class Job:
             "method": self.method.fingerprint,
             "data": self.source.fingerprint(),
             "image": self.image,
-            "training": asdict(self.training),
+            "training": {k: v for k, v in asdict(self.training).items() if k not in MACHINE},
             "steps": self.steps,
             **begun,
         }

@@ -9,7 +9,13 @@ from counterpoint.framework.settings import Training, upgraded
 from counterpoint.methods import RECIPES
 from counterpoint.run_options import FLAGS, flag
 
-QUIET = {"accumulate": 1, "precision": "32-true", "compile": False}
+QUIET = {
+    "accumulate": 1,
+    "precision": "32-true",
+    "compile": False,
+    "strategy": "ddp",
+    "checkpoint_activations": False,
+}
 """Settings that no recipe has: a command says them where they are others."""
 
 

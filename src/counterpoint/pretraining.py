@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import lightning as L
+import torch
 from lightning.pytorch.loggers import Logger
 from rich.console import Console
 from rich.table import Table
@@ -148,9 +149,14 @@ def pretrain(
             identity=job.identity,
         )
         stopped = run_trainer(runner, module, start)
-        run = Run(folder, job.method, model, job.image, job.training)
+        _refuse_parts(module, stopped, run_place(folder))
+        trained = module.gather(torch.device("cpu"))
+        run = Run(folder, job.method, trained or model, job.image, job.training)
         if runner.is_global_zero:
             save(run, job=job.record, steps=runner.global_step, start=begun)
+        if module.sharded:
+            runner.strategy.barrier()
+            run = run if trained is not None else _opened(job, folder)
         if store is not None:
             store.finish()
     _end(stopped, f"stopped at step {runner.global_step} of {job.steps}", run_place(folder))
@@ -207,6 +213,24 @@ def _one_each(training: Training, ranks: int) -> None:
             "more for each: a larger --batch-size, a smaller --accumulate or fewer --devices"
         )
     check_lanes(training.lanes or 1, training.micro_batch, ranks=ranks)
+
+
+def _refuse_parts(module: Pretrainer, stopped: SystemExit | None, folder: str) -> None:
+    """Leave a sharded run at a second Ctrl-C: the ranks did not agree to bring it together."""
+    if module.sharded and stopped is not None and not isinstance(stopped, Stopped):
+        raise KeyboardInterrupt(
+            f"stopped at once; {folder} has its checkpoints, and --resume auto continues"
+        )
+
+
+def _opened(job: Job, folder: Path) -> Run:
+    """Return what rank 0 has written of a sharded run, for another rank of it."""
+    model = job.method.build(image=job.image)
+    if (folder / MODEL).is_file():
+        model.load_state_dict(load_file(folder / MODEL), assign=True)
+    else:  # a disk that ranks do not share: nothing that could be mistaken for weights
+        model.to("meta")
+    return Run(folder, job.method, model, job.image, job.training)
 
 
 def _end(stopped: SystemExit | None, where: str, folder: str) -> None:

@@ -16,6 +16,8 @@ FLAGS = {
     "compile": "compile",
     "lanes": "lanes",
     "block_shards": "block_shards",
+    "strategy": "strategy",
+    "checkpoint_activations": "checkpoint_activations",
 }
 """Settings of training that the command takes, each with the name of its option."""
 

@@ -38,6 +38,8 @@ def pretrain_command(
     compile: bool = False,  # noqa: A002 (the flag people know)
     lanes: int | None = None,
     block_shards: int | None = None,
+    strategy: Literal["ddp", "fsdp2"] | None = None,
+    checkpoint_activations: bool = False,
     devices: int = 1,
     workers: int | None = None,
     resume: str = "never",
@@ -86,6 +88,10 @@ def pretrain_command(
         lanes: Lanes that shards are read in; at most as many processes can share them
             (default: a power of two that divides the batch, at most 1024 or one per shard).
         block_shards: Shards of each lane that are mixed with each other (default: 8).
+        strategy: On several devices: ddp gives each the whole model, fsdp2 its share of every
+            weight, for models that do not fit (default: ddp).
+        checkpoint_activations: Keep less for the backward pass and compute it again: less memory,
+            about a third more time.
         devices: Processes to train on; under torchrun or SLURM, theirs.
         workers: Processes that read image files (default: one per core).
         resume: "auto" resumes from the newest checkpoint in --out, or starts afresh if there is

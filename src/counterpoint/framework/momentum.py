@@ -70,6 +70,15 @@ def twins(module: nn.Module) -> Iterator[Twinned]:
 
 def compiled(encoder: nn.Module) -> None:
     """Compile an encoder in place; of a pair both networks, since each is called by itself."""
-    pair = (encoder.online, encoder.twin) if isinstance(encoder, Momentum) else (encoder,)
-    for module in pair:
+    for module in _called(encoder):
         module.compile()
+
+
+def uncompiled(encoder: nn.Module) -> None:
+    """Take back what `compiled` did, for whoever compiles block by block."""
+    for module in _called(encoder):
+        module._compiled_call_impl = None
+
+
+def _called(encoder: nn.Module) -> tuple[nn.Module, ...]:
+    return (encoder.online, encoder.twin) if isinstance(encoder, Momentum) else (encoder,)

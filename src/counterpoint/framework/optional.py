@@ -12,6 +12,7 @@
 | `classifier` | settings of an encoder | (): layers of its library that it leaves out | weights |
 | `pixels` | settings of an encoder | None: how its library's weights see pixels | weights |
 | `backbone`, `made_by` | a built encoder | itself, None | a run that is saved |
+| `block_modules()` | a module | its lists of modules | sharding, activation checkpointing |
 | `without_head` | a built encoder | itself | export |
 | `architecture`, `library_lines` | a built encoder | None | export |
 """

@@ -8,8 +8,16 @@ from typing import Any, Literal, get_args
 OptimiserName = Literal["lars", "sgd", "adam", "adamw"]
 Schedule = Literal["cosine", "steps"]
 Precision = Literal["32-true", "bf16-mixed", "64-true"]
+Strategy = Literal["ddp", "fsdp2"]
 
-NAMES = {"optimiser": OptimiserName, "schedule": Schedule, "precision": Precision}
+NAMES = {
+    "optimiser": OptimiserName,
+    "schedule": Schedule,
+    "precision": Precision,
+    "strategy": Strategy,
+}
+MACHINE = ("strategy", "checkpoint_activations")
+"""Settings that fit a run to its machines: with others it is the same run, and resumes."""
 POSITIVE = ("epochs", "batch", "lr", "accumulate", "eps", "gradient_scale")
 
 
@@ -59,6 +67,12 @@ class Training:
     Without it each rank has statistics of its own, and the run keeps those of rank 0."""
     compile: bool = False
     """Compile the encoder with torch.compile."""
+    strategy: Strategy = "ddp"
+    """What each of several ranks holds: ddp the whole model, fsdp2 its rows of every weight, of the
+    gradient and of the optimiser's states."""
+    checkpoint_activations: bool = False
+    """Keep only the input of each block of the encoder, and compute the rest again in the backward
+    pass: less memory, about a third more time, the same gradient."""
 
     def __post_init__(self) -> None:
         for setting, names in NAMES.items():

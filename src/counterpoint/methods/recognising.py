@@ -6,7 +6,7 @@ from typing import Any
 
 from counterpoint.framework import Method
 from counterpoint.framework.pixels import Pixels
-from counterpoint.framework.settings import Training
+from counterpoint.framework.settings import MACHINE, Training
 from counterpoint.methods.known import METHODS, RECIPES
 from counterpoint.parts.views.normalisation import with_pixels
 
@@ -16,6 +16,7 @@ FAR = 2  # parts that may differ from a recipe; three are a method of one's own
 NEEDED = ("optimiser", "lr", "batch", "epochs")
 ANY = Pixels((0.0,) * 3, (1.0,) * 3)
 HOW = {"seed", "precision", "compile", "sync_batchnorm", "accumulate", "lanes", "block_shards"}
+HOW |= set(MACHINE)
 """Settings that say how a recipe is run, not which one it is."""
 
 

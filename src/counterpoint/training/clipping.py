@@ -1,9 +1,15 @@
 """Gradient clipping with optimisers that are fused."""
 
+from collections.abc import Sequence
+
 import lightning as L
 import torch
 from lightning.pytorch.plugins.precision import MixedPrecision, Precision
 from lightning.pytorch.utilities import GradClipAlgorithmType
+from torch import Tensor
+
+from counterpoint.framework.local_rows import is_sharded, local_rows
+from counterpoint.training.fsdp.row_lengths import lengths_over_ranks
 
 
 def clip(
@@ -15,11 +21,29 @@ def clip(
     """Clip gradients as the Trainer asks, also in bf16.
 
     Under mixed precision Lightning refuses fused optimisers, since those may still have to divide
-    gradients by the scale of the losses. bf16 has no such scale.
+    gradients by the scale of the losses. bf16 has no such scale. Sharded gradients have the length
+    of all their rows.
     """
+    weights = [w for group in optimizer.param_groups for w in group["params"]]
+    gradients = [w.grad for w in weights if w.grad is not None]
+    if value and any(is_sharded(gradient) for gradient in gradients):
+        _clip_rows(gradients, value, by_norm=algorithm in (None, "norm"))
+        return
     plugin = module.trainer.precision_plugin
     if not isinstance(plugin, MixedPrecision) or plugin.scaler is not None:
         module.clip_gradients(optimizer, value, algorithm)
     else:
         kind = GradClipAlgorithmType(algorithm or "norm")
         Precision.clip_gradients(plugin, optimizer, value or 0.0, kind)
+
+
+@torch.no_grad()
+def _clip_rows(gradients: Sequence[Tensor], value: float, *, by_norm: bool) -> None:
+    """Clip this rank's rows of the gradients as torch clips whole ones."""
+    rows = local_rows(gradients)
+    if by_norm:
+        length = lengths_over_ranks(gradients).norm()
+        torch._foreach_mul_(rows, (value / (length + 1e-6)).clamp(max=1.0))
+    else:
+        torch._foreach_clamp_min_(rows, -value)
+        torch._foreach_clamp_max_(rows, value)

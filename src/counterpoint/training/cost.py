@@ -40,8 +40,9 @@ def memory_of(model: Model, training: Training, *, ranks: int = 1) -> Memory:
     """Estimate the memory of a rank; views and scores come on top."""
     every, trained = sum(p.numel() for p in model.parameters()), trained_parameters(model)
     views = len(model.views.shapes) * training.micro_batch // ranks
+    shared = ranks if training.strategy == "fsdp2" else 1
     return Memory(
-        weights=(every + trained * (1 + training.states)) * NUMBER,
+        weights=(every + trained * (1 + training.states)) * NUMBER // shared,
         activations=views * activation_numbers(model) * NUMBER,
     )
 

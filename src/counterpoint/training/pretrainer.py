@@ -1,27 +1,31 @@
 """The Lightning module. There is no mathematics here: see `contrast`."""
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
 import lightning as L
 import torch
-from jaxtyping import Bool
-from torch import Tensor
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.data import Batches, Source
 from counterpoint.data.batch import Batch
 from counterpoint.data.order import BLOCK_SHARDS
 from counterpoint.framework import ALONE, Draw, Model, World
+from counterpoint.framework.local_rows import local_rows
 from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
 from counterpoint.framework.settings import Training
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.clipping import clip
 from counterpoint.training.distributed import Ranks, world
+from counterpoint.training.fsdp.row_lengths import lengths_over_ranks
 from counterpoint.training.gradient_buckets import settle_buckets
 from counterpoint.training.optimisers import scheduled_optimiser
 from counterpoint.training.position import Position, counters, position_of
+from counterpoint.training.recomputation import keep_activations, recompute_blocks
 from counterpoint.training.step import batch_loss, labels_of, samples_of, step_twins
 
 
@@ -50,6 +54,11 @@ class Pretrainer(L.LightningModule):
         """Batches and their losses that the next update is made of."""
         self.loss_of_update = torch.zeros(())
         """The loss of the last update: the mean of its parts, on this rank."""
+        self.sharded = False
+        """Whether a rank holds only its rows of the weights."""
+        self.gather: Callable[[torch.device | None], Model | None] = lambda _device: self.model
+        """Gives the plain model, of a sharded one to rank 0 only; all ranks have to ask."""
+        self.recomputed: tuple[nn.Module, ...] = ()
 
     def setup(self, stage: str) -> None:  # noqa: ARG002 (Lightning's signature)
         settings = self.training_settings
@@ -74,6 +83,13 @@ class Pretrainer(L.LightningModule):
             block_shards=self.training_settings.block_shards or BLOCK_SHARDS,
             pin=self.device.type == "cuda",
         )
+
+    def on_fit_start(self) -> None:
+        if self.training_settings.checkpoint_activations:
+            self.recomputed = recompute_blocks(self.model)
+
+    def teardown(self, stage: str) -> None:  # noqa: ARG002 (Lightning's signature)
+        keep_activations(self.recomputed)
 
     def on_train_start(self) -> None:
         if isinstance(self.trainer.strategy.model, DistributedDataParallel):
@@ -116,11 +132,22 @@ class Pretrainer(L.LightningModule):
     def finite(self) -> tuple[Bool[Tensor, ""], Bool[Tensor, ""]]:
         """Tell whether the losses since the last update, and their gradient, are numbers.
 
-        The gradient is that of all ranks; the losses are this rank's own.
+        The gradient is that of all ranks, or this rank's rows of it; the losses are its own.
         """
-        gradients = [p.grad for p in self.parameters() if p.grad is not None]
         losses = torch.stack([loss for _, loss in self.since_update]).sum()
-        return losses.isfinite(), torch.nn.utils.get_total_norm(gradients).isfinite()
+        rows = local_rows(self._gradients())
+        return losses.isfinite(), torch.nn.utils.get_total_norm(rows).isfinite()
+
+    def gradient_norm(self) -> Float[Tensor, ""]:
+        """Return the length of the gradient; of a sharded one all ranks have to ask."""
+        gradients = self._gradients()
+        if self.sharded:
+            length: Tensor = torch.linalg.vector_norm(lengths_over_ranks(gradients))
+            return length
+        return torch.nn.utils.get_total_norm(gradients)
+
+    def _gradients(self) -> list[Tensor]:
+        return [p.grad for p in self.parameters() if p.grad is not None]
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         place = position_of(self.trainer)

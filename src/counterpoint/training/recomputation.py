@@ -1,6 +1,6 @@
 """Activation checkpointing: keep the input of each block, and compute the rest again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
@@ -11,19 +11,30 @@ from torch.utils.checkpoint import checkpoint
 from counterpoint.framework.blocks import blocks_of
 
 
-def recompute_blocks(network: nn.Module) -> int:
-    """Let every block of a network be computed again in the backward pass; return how many.
+def recompute_blocks(network: nn.Module) -> tuple[nn.Module, ...]:
+    """Let every block of a network be computed again in the backward pass; return the blocks.
 
-    Names of weights stay. Only outermost blocks are: what is inside of one is computed with it.
+    Names of weights stay. A block inside of another is computed with it.
+
+    >>> layer = nn.TransformerEncoderLayer(8, 2)
+    >>> network = nn.TransformerEncoder(layer, num_layers=3, enable_nested_tensor=False)
+    >>> len(recompute_blocks(network))
+    3
     """
     inside: set[nn.Module] = set()
-    count = 0
+    found = []
     for block in blocks_of(network):
         if block not in inside:
             _recompute(block)
             inside.update(block.modules())
-            count += 1
-    return count
+            found.append(block)
+    return tuple(found)
+
+
+def keep_activations(blocks: Iterable[nn.Module]) -> None:
+    """Let blocks that were computed again keep their activations, as before."""
+    for block in blocks:
+        del block.forward
 
 
 def _recompute(block: nn.Module) -> None:

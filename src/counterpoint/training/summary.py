@@ -16,6 +16,7 @@ from counterpoint.training.cost import (
     shadow,
     trained_parameters,
 )
+from counterpoint.training.strategy_words import strategy_words
 
 WIDE = 2048  # images; more are made for many devices
 
@@ -135,6 +136,7 @@ def start_table(
     `start` says which weights it starts from, where these are not drawn by its seed, and
     `pixels` how they see pixels.
     """
+    strategy = strategy_words(model, training, ranks=ranks)
     table = Table(title=f"method {method.fingerprint}", show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -154,6 +156,7 @@ def start_table(
         "batch": batch_words(training, needs_negatives=model.loss.needs_negatives),
         "steps": steps_words(steps, training, len(source)),
         "memory": memory(model, training, ranks=ranks),
+        **({"strategy": strategy} if strategy else {}),
         "precision": training.precision + (", compiled" if training.compile else ""),
         "seed": str(training.seed),
     }

@@ -19,6 +19,7 @@ from counterpoint.framework.settings import Training
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
 from counterpoint.training.consensus import from_rank_0
+from counterpoint.training.fsdp.strategy import Fsdp2Strategy
 from counterpoint.training.launcher import placement, say_missing_srun
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.slurm_ranks import environments
@@ -48,6 +49,11 @@ def trainer_for(
     """Make a Trainer; what the user asks for is added to what we need."""
     asked = dict(asked)
     ours = "strategy" not in asked
+    if asked.get("strategy") == "fsdp2":
+        raise ValueError(
+            "training: strategy fsdp2 is a setting; write training=training_of(method, "
+            'strategy="fsdp2")'
+        )
     checkpoints = SafeCheckpointIO()
     plugins = [checkpoints, *environments(os.environ)]
     needed: dict[str, list[Any]] = {"callbacks": callbacks, "plugins": plugins}
@@ -55,6 +61,8 @@ def trainer_for(
     wanted = asked.pop("devices", 1)
     say_missing_srun(wanted, os.environ)
     devices, nodes = placement(wanted, os.environ)
+    if ours and training.strategy == "fsdp2" and (devices, nodes) != (1, 1):
+        asked["strategy"] = Fsdp2Strategy()
     with quiet():
         runner = L.Trainer(
             max_steps=steps,

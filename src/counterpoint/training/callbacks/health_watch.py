@@ -50,13 +50,14 @@ class HealthWatch(Callback):
         self.lr: float | None = None
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        if not trainer.is_global_zero:
-            return
-        self.lines.file.parent.mkdir(parents=True, exist_ok=True)
-        # A run that resumes keeps its measurements; a new run in an old folder starts afresh.
-        self.history = _past(self.lines.read(_read), until=trainer.global_step)
-        self.lines.rewrite("".join(self._lines()))
-        if not self.history:
+        assert isinstance(pl_module, Pretrainer)
+        if trainer.is_global_zero:
+            self.lines.file.parent.mkdir(parents=True, exist_ok=True)
+            # A run that resumes keeps its measurements; a new run in an old folder starts afresh.
+            self.history = _past(self.lines.read(_read), until=trainer.global_step)
+            self.lines.rewrite("".join(self._lines()))
+        # All ranks know whether there is a look: of a sharded model they bring the weights.
+        if trainer.global_step == 0 or (not pl_module.sharded and not self.history):
             self.look(trainer, pl_module, epoch=trainer.current_epoch)
 
     def on_before_optimizer_step(
@@ -65,10 +66,10 @@ class HealthWatch(Callback):
         pl_module: L.LightningModule,
         optimizer: torch.optim.Optimizer,
     ) -> None:
+        assert isinstance(pl_module, Pretrainer)
         last = trainer.is_last_batch or trainer.global_step + 1 == trainer.max_steps
-        if trainer.is_global_zero and last:
-            gradients = [p.grad for p in pl_module.parameters() if p.grad is not None]
-            self.gradient = torch.nn.utils.get_total_norm(gradients)
+        if last and (trainer.is_global_zero or pl_module.sharded):
+            self.gradient = pl_module.gradient_norm()
             self.lr = float(optimizer.param_groups[0]["lr"])
 
     def on_train_batch_end(
@@ -83,13 +84,14 @@ class HealthWatch(Callback):
         self.loss = pl_module.loss_of_update
 
     def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        if trainer.is_global_zero:
-            self.look(trainer, pl_module, epoch=trainer.current_epoch + 1)
+        self.look(trainer, pl_module, epoch=trainer.current_epoch + 1)
 
     def look(self, trainer: L.Trainer, pl_module: L.LightningModule, *, epoch: int) -> None:
-        """Measure, judge, write and say."""
+        """Measure, judge, write and say; all ranks call it, and rank 0 has the whole model."""
         assert isinstance(pl_module, Pretrainer)
-        model, step = pl_module.model, trainer.global_step
+        model, step = pl_module.gather(pl_module.device), trainer.global_step
+        if model is None or not trainer.is_global_zero:
+            return
         with phase("looking at the health of the model", alone=True):
             labelled = probed(model, self.source, self.order)
             signs = take_look(model, self.source, self.index)

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.distributed.tensor import DTensor
 
 from counterpoint.framework.local_rows import is_sharded, local_rows
+from counterpoint.training.fsdp.state_rows import like_weight, rows_of
 
 
 def step_on_rows(optimiser: torch.optim.Optimizer) -> None:
@@ -86,7 +87,10 @@ def _with_whole_shapes(optimiser: torch.optim.Optimizer, saved: dict[str, Any]) 
 def _with_own_rows(optimiser: torch.optim.Optimizer, given: dict[str, Any]) -> dict[str, Any]:
     weights = _weights(optimiser)
     states = {
-        number: {name: own_rows(value, weights[number]) for name, value in state.items()}
+        number: {
+            name: value if name == "step" else own_rows(value, weights[number])
+            for name, value in state.items()
+        }
         for number, state in given["state"].items()
     }
     return {**given, "state": states}
@@ -97,16 +101,8 @@ def whole_shape(value: Any, weight: Tensor) -> Any:
     if not isinstance(weight, DTensor) or not isinstance(value, Tensor):
         return value
     (row,) = local_rows([weight])
-    if value.shape != row.shape:
-        return value  # the count of Adam's steps
-    return DTensor.from_local(
-        value,
-        weight.device_mesh,
-        weight.placements,
-        run_check=False,
-        shape=weight.shape,
-        stride=weight.stride(),
-    )
+    # Others are single numbers, as the count of Adam's steps.
+    return like_weight(value, weight) if value.shape == row.shape else value
 
 
 def own_rows(value: Any, weight: Tensor) -> Any:
@@ -115,14 +111,6 @@ def own_rows(value: Any, weight: Tensor) -> Any:
         return value
     if is_sharded(value):
         return local_rows([value])[0]
-    if value.numel() != weight.numel() or value.ndim > weight.ndim:
+    if value.shape != weight.shape and not (value.numel() == 1 and weight.shape == (1,)):
         return value
     return rows_of(value.reshape(weight.shape), weight)
-
-
-def rows_of(whole: Tensor, weight: DTensor) -> Tensor:
-    """Return the rows of a whole tensor that a rank has of a weight of the same shape."""
-    mesh = weight.device_mesh
-    each = -(-len(whole) // mesh.size())
-    start = min(each * mesh.get_local_rank(), len(whole))
-    return whole[start : start + each].clone(memory_format=torch.contiguous_format)

@@ -8,40 +8,35 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
 from counterpoint.framework import Model, Momentum, PartError
 from counterpoint.framework.blocks import blocks_of
+from counterpoint.framework.momentum import uncompiled
 from counterpoint.parts.batch_norm import Norm
 
 
 def shard_model(
     model: Model, mesh: DeviceMesh, *, compiled: bool = False, half: bool = False
 ) -> None:
-    """Share out the weights of a model by rows, in place: blocks, networks, then the rest.
+    """Share out the weights of a model by rows, in place: blocks, the twin, then the rest.
 
     A block is gathered when it is called and let go behind it, forward and backward. What belongs
-    to no block goes with the encoder or its twin, and what is in none of them with the model, which
-    holds it for a whole step. `half` sends the weights of blocks without batch norm in bf16;
-    gradients travel in fp32.
+    to no block is gathered for a whole step, that of a twin for its own pass. (An encoder of its
+    own would give slices of its maps, behind which torch loses sight of a change in place.) `half`
+    sends the weights of blocks without batch norm in bf16; gradients travel in fp32.
     """
     _refuse_scalars(model)
     same_weights(model, mesh)
     model.to(memory_format=torch.contiguous_format)  # rows of weights are what is shared out
     policy = MixedPrecisionPolicy()
+    if compiled and isinstance(model.encoder, nn.Module):
+        uncompiled(model.encoder)
     for block in reversed(blocks_of(model)):
         if compiled:
             block.compile()
         fully_shard(
             block, mesh=mesh, reshard_after_forward=True, mp_policy=_policy(block, half=half)
         )
-    for network in networks_of(model):
-        fully_shard(network, mesh=mesh, reshard_after_forward=True, mp_policy=policy)
+    if isinstance(model.encoder, Momentum):
+        fully_shard(model.encoder.twin, mesh=mesh, reshard_after_forward=True, mp_policy=policy)
     fully_shard(model, mesh=mesh, mp_policy=policy)
-
-
-def networks_of(model: Model) -> tuple[nn.Module, ...]:
-    """Return the encoder, or both networks of a pair, each of which is called by itself."""
-    encoder = model.encoder
-    if isinstance(encoder, Momentum):
-        return encoder.online, encoder.twin
-    return (encoder,) if isinstance(encoder, nn.Module) else ()
 
 
 @torch.no_grad()

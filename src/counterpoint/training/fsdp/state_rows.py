@@ -1,0 +1,57 @@
+"""States of sharded weights: from a whole tensor to this rank's rows, and back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.distributed.tensor import DTensor
+
+from counterpoint.framework.local_rows import is_sharded
+from counterpoint.training.fsdp.whole_model import whole_tensor
+
+
+def rows_of(whole: Tensor, weight: DTensor) -> Tensor:
+    """Return the rows of a whole tensor that this rank has of a weight of the same shape.
+
+    They are those of `torch.chunk`: the last ranks may have fewer, or none.
+    """
+    mesh = weight.device_mesh
+    each = -(-len(whole) // mesh.size())
+    start = min(each * mesh.get_local_rank(), len(whole))
+    return whole[start : start + each].clone(memory_format=torch.contiguous_format)
+
+
+def like_weight(rows: Tensor, weight: DTensor) -> DTensor:
+    """Say of a rank's rows that they are part of a tensor that is sharded as a weight is."""
+    return DTensor.from_local(
+        rows,
+        weight.device_mesh,
+        weight.placements,
+        run_check=False,
+        shape=weight.shape,
+        stride=weight.stride(),
+    )
+
+
+def as_sharded(value: Any, weight: Any) -> Any:
+    """Return a whole value in the form of a weight, which may be sharded."""
+    if not isinstance(weight, DTensor) or not isinstance(value, Tensor) or is_sharded(value):
+        return value
+    if value.numel() != weight.numel():
+        return value  # who loads it says what is wrong
+    return like_weight(rows_of(value.reshape(weight.shape).to(weight.device), weight), weight)
+
+
+def whole_state(state: Mapping[Any, Any], *, keep: bool) -> dict[Any, Any]:
+    """Return a state with whole tensors, on the host of the ranks that keep it."""
+    return {name: _whole(value, keep=keep) for name, value in state.items()}
+
+
+def _whole(state: Any, *, keep: bool) -> Any:
+    if isinstance(state, dict):
+        return whole_state(state, keep=keep)
+    if isinstance(state, Tensor) and is_sharded(state):
+        found = whole_tensor(state)
+        return found.cpu() if keep else found[:0].clone()
+    return state
