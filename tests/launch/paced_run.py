@@ -59,10 +59,11 @@ class PacedRun:
             names += [int(place.name.partition("-")[2]) for place in found]
         return max(names)
 
-    def reach(self, out, step, said=lambda: ""):
+    def reach(self, out, step, said=lambda: "", alive=lambda: True):
         """Wait until a run has made some steps."""
         end = time.monotonic() + LATE
         while self.step(out) < step:
+            assert alive(), said()
             assert time.monotonic() < end, f"step {self.step(out)}, not {step}: {said()}"
             time.sleep(0.1)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from launch.paced_run import BIN, LATE, PacedRun
+from launch.paced_run import BIN, LATE
 
 ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'counterpoint[ray]'")
 from ray.cluster_utils import Cluster  # noqa: E402
@@ -18,11 +18,6 @@ pytestmark = [
     pytest.mark.full,
     pytest.mark.filterwarnings("ignore"),  # Ray's own, of its start and of nodes that die
 ]
-
-
-@pytest.fixture
-def run(tmp_path, cifar):
-    return PacedRun(tmp_path, cifar.train.images)
 
 
 @pytest.fixture
@@ -67,35 +62,37 @@ def launched(run, cluster):
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_node_is_killed_and_the_run_ends_bit_for_bit(run, cluster, launched, rank):
+def test_a_node_is_killed_and_the_run_ends_bit_for_bit(run, cluster, launched, rank, undisturbed):
     run.slow()
     process = launched()
-    run.reach("run", 3, launched.said)
+    run.reach("run", 3, launched.said, lambda: process.poll() is None)
     node = next(node for node in cluster.workers if has_rank(node, rank))
     cluster.workers.remove(node)
     raylet = raylet_of(node)
     for pid in (raylet, *children(raylet)):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    run.reach("run", run.step("run") + 3, launched.said)
+    run.reach("run", run.step("run") + 3, launched.said, lambda: process.poll() is None)
     run.fast()
     assert process.wait(timeout=LATE) == 0, launched.said()
     assert "restart 1 of 3 from the newest checkpoint" in launched.said()
     assert "have ended" in launched.said()
-    assert run.left("run") == run.undisturbed()
+    assert run.left("run") == undisturbed()
 
 
-def test_told_to_stop_it_writes_a_checkpoint_and_killed_it_leaves_nobody(run, cluster, launched):
+def test_told_to_stop_it_writes_a_checkpoint_and_killed_it_leaves_nobody(
+    run, cluster, launched, undisturbed
+):
     run.slow()
     process = launched()
-    run.reach("run", 2, launched.said)
+    run.reach("run", 2, launched.said, lambda: process.poll() is None)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=LATE) == 130, launched.said()
     stopped = run.step("run")
     assert f"stopped at step {stopped}" in (run.folder / "run-rank-0.log").read_text()
     assert "run the same command again to resume" in launched.said()
     process = launched()
-    run.reach("run", stopped + 2, launched.said)
+    run.reach("run", stopped + 2, launched.said, lambda: process.poll() is None)
     process.kill()
     process.wait()
     end = time.monotonic() + 60
@@ -104,7 +101,7 @@ def test_told_to_stop_it_writes_a_checkpoint_and_killed_it_leaves_nobody(run, cl
         time.sleep(0.5)
     run.fast()
     assert launched().wait(timeout=LATE) == 0, launched.said()
-    assert run.left("run") == run.undisturbed()
+    assert run.left("run") == undisturbed()
 
 
 def ranks(run):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from launch.paced_run import BIN, LATE, PacedRun
+from launch.paced_run import BIN, LATE
 from launch.slurm_cluster import SlurmCluster, refuse_without_slurm
 
 SIGNAL = 70  # seconds; SLURM looks every 30 s, so this comes up to 30 s earlier
@@ -19,11 +19,6 @@ def cluster(tmp_path):
     refuse_without_slurm()
     with SlurmCluster(tmp_path / "slurm") as made:
         yield made
-
-
-@pytest.fixture
-def run(tmp_path, cifar):
-    return PacedRun(tmp_path, cifar.train.images)
 
 
 def submit(cluster, run, *more):
@@ -61,7 +56,9 @@ def requeued(cluster, job, log):
     cluster.until(lambda: field(cluster, job, "Restarts") == "1", LATE, log.read_text)
 
 
-def test_a_job_is_told_to_stop_by_its_time_limit_is_requeued_and_ends_bit_for_bit(cluster, run):
+def test_a_job_is_told_to_stop_by_its_time_limit_is_requeued_and_ends_bit_for_bit(
+    cluster, run, undisturbed
+):
     run.slow()
     job, log = submit(cluster, run, "--time", "30")
     run.reach("run", 3, log.read_text)
@@ -75,14 +72,14 @@ def test_a_job_is_told_to_stop_by_its_time_limit_is_requeued_and_ends_bit_for_bi
     assert "stopped at step" in log.read_text()
     assert "is queued again and resumes" in log.read_text()
     run.fast()
-    expected = run.undisturbed()
+    expected = undisturbed()
     ended(cluster, job, "COMPLETED", log)
     assert field(cluster, job, "Restarts") == "1"
     assert run.left("run") == expected
 
 
 @pytest.mark.full
-def test_a_cancelled_job_writes_a_checkpoint_and_the_next_submit_resumes(cluster, run):
+def test_a_cancelled_job_writes_a_checkpoint_and_the_next_submit_resumes(cluster, run, undisturbed):
     run.slow()
     job, log = submit(cluster, run)
     run.reach("run", 3, log.read_text)
@@ -95,12 +92,12 @@ def test_a_cancelled_job_writes_a_checkpoint_and_the_next_submit_resumes(cluster
     run.fast()
     again, log = submit(cluster, run)
     ended(cluster, again, "COMPLETED", log)
-    assert run.left("run") == run.undisturbed()
+    assert run.left("run") == undisturbed()
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("node", ["n1", "n2"])
-def test_a_job_whose_node_is_lost_is_requeued_and_ends_bit_for_bit(cluster, run, node):
+def test_a_job_whose_node_is_lost_is_requeued_and_ends_bit_for_bit(cluster, run, node, undisturbed):
     """n1 has the batch script and rank 0, n2 the other rank."""
     run.slow()
     job, log = submit(cluster, run)
@@ -111,11 +108,11 @@ def test_a_job_whose_node_is_lost_is_requeued_and_ends_bit_for_bit(cluster, run,
     run.fast()
     cluster.start_node(node)
     ended(cluster, job, "COMPLETED", log)
-    assert run.left("run") == run.undisturbed()
+    assert run.left("run") == undisturbed()
 
 
 @pytest.mark.full
-def test_a_daemon_that_is_killed_and_comes_back_does_not_disturb_the_run(cluster, run):
+def test_a_daemon_that_is_killed_and_comes_back_does_not_disturb_the_run(cluster, run, undisturbed):
     run.slow()
     job, log = submit(cluster, run)
     run.reach("run", 3, log.read_text)
@@ -126,11 +123,11 @@ def test_a_daemon_that_is_killed_and_comes_back_does_not_disturb_the_run(cluster
     run.fast()
     ended(cluster, job, "COMPLETED", log)
     assert field(cluster, job, "Restarts") == "0"
-    assert run.left("run") == run.undisturbed()
+    assert run.left("run") == undisturbed()
 
 
 @pytest.mark.full
-def test_a_rank_that_is_killed_is_started_again_inside_of_the_job(cluster, run):
+def test_a_rank_that_is_killed_is_started_again_inside_of_the_job(cluster, run, undisturbed):
     run.slow()
     job, log = submit(cluster, run)
     run.reach("run", 3, log.read_text)
@@ -140,7 +137,7 @@ def test_a_rank_that_is_killed_is_started_again_inside_of_the_job(cluster, run):
     run.fast()
     ended(cluster, job, "COMPLETED", log)
     assert field(cluster, job, "Restarts") == "0"
-    assert run.left("run") == run.undisturbed()
+    assert run.left("run") == undisturbed()
 
 
 def words_of(pid):

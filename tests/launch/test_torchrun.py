@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from launch.paced_run import BIN, LATE, PacedRun
+from launch.paced_run import BIN, LATE
 from reliability.nursery import free_port
 
 
@@ -60,11 +60,6 @@ def below(pid):
 
 
 @pytest.fixture
-def run(tmp_path, cifar):
-    return PacedRun(tmp_path, cifar.train.images)
-
-
-@pytest.fixture
 def agents(run):
     made = Agents(run)
     yield made
@@ -87,7 +82,7 @@ def test_two_agents_train_and_are_stopped_together_by_a_signal_to_one(run, agent
 
 @pytest.mark.full
 @pytest.mark.parametrize("alone", [False, True], ids=["with its processes", "alone"])
-def test_an_agent_is_killed_and_started_again(run, agents, alone):
+def test_an_agent_is_killed_and_started_again(run, agents, alone, undisturbed):
     run.slow()
     for number in range(2):
         agents.start(number)
@@ -98,11 +93,13 @@ def test_an_agent_is_killed_and_started_again(run, agents, alone):
     run.reach("run", run.step("run") + 3, agents.said)
     run.fast()
     agents.end()
-    assert run.left("run") == run.undisturbed()
+    assert run.left("run") == undisturbed()
 
 
 @pytest.mark.full
-def test_the_agent_at_the_meeting_place_is_killed_and_both_are_started_again(run, agents):
+def test_the_agent_at_the_meeting_place_is_killed_and_both_are_started_again(
+    run, agents, undisturbed
+):
     run.slow()
     for number in range(2):
         agents.start(number)
@@ -114,4 +111,4 @@ def test_the_agent_at_the_meeting_place_is_killed_and_both_are_started_again(run
         agents.start(number)
     run.fast()
     agents.end()
-    assert run.left("run") == run.undisturbed()
+    assert run.left("run") == undisturbed()

@@ -75,10 +75,10 @@ def _attempt(ray: Any, layout: RankLayout, logs: Path, tell: Tell) -> Ended:
             return Ended(1, f"a node was lost before training began ({_line(error)})")
         here = os.fspath(Path.cwd())
         passed = {name: text for name, text in os.environ.items() if name.startswith(PASSED)}
-        run = _on(ray, run_rank, layout)
+        words = list(layout.command[1:])
         tasks = [
-            run.options(scheduling_strategy=_bundle(group, bundle)).remote(
-                list(layout.command[1:]), passed | variables, os.fspath(log), here, STOPPING
+            _in_slot(ray, run_rank, layout, group, bundle).remote(
+                words, passed | variables, os.fspath(log), here, STOPPING
             )
             for bundle, variables, log in places_of(places, layout, logs.absolute())
         ]
@@ -107,9 +107,8 @@ def _wait_for_room(ray: Any, group: Any, layout: RankLayout, tell: Tell) -> None
 
 def _places(ray: Any, group: Any, layout: RankLayout) -> list[tuple[int, str, str, int]]:
     """Ask each slot for its node, address and a free port; those of a node stand together."""
-    ask = _on(ray, free_address, layout)
     asked = [
-        ask.options(scheduling_strategy=_bundle(group, bundle)).remote()
+        _in_slot(ray, free_address, layout, group, bundle).remote()
         for bundle in range(layout.ranks)
     ]
     found = [(bundle, *place) for bundle, place in enumerate(ray.get(asked))]
@@ -179,18 +178,22 @@ def _end(ray: Any, tasks: Sequence[Any], seconds: float) -> None:
         ray.cancel(task, force=True)
 
 
-def _on(ray: Any, function: Callable[..., Any], layout: RankLayout) -> Any:
-    cpus = layout.cpus or 1
-    gpus = 1 if layout.gpus else 0
-    return ray.remote(function).options(
-        num_cpus=cpus, num_gpus=gpus, max_retries=0, runtime_env=worker_environment(cpus)
-    )
-
-
-def _bundle(group: Any, number: int) -> Any:
+def _in_slot(
+    ray: Any, function: Callable[..., Any], layout: RankLayout, group: Any, bundle: int
+) -> Any:
+    """Make a task of a function that runs in one slot of the group, and is not tried again."""
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-    return PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=number)
+    cpus = layout.cpus or 1
+    return ray.remote(function).options(
+        num_cpus=cpus,
+        num_gpus=1 if layout.gpus else 0,
+        max_retries=0,
+        runtime_env=worker_environment(cpus),
+        scheduling_strategy=PlacementGroupSchedulingStrategy(
+            group, placement_group_bundle_index=bundle
+        ),
+    )
 
 
 def _line(error: BaseException) -> str:
