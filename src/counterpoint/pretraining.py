@@ -25,10 +25,12 @@ from counterpoint.job import Job, load_start
 from counterpoint.methods.recognising import recipe_words
 from counterpoint.resolve import resolve
 from counterpoint.run import Run, save, steps_done
-from counterpoint.run_files import MODEL
-from counterpoint.run_options import MAX_BAD, PATIENCE, SAVE_SECONDS
+from counterpoint.run_files import CHECKPOINTS, MODEL
+from counterpoint.run_options import KEEP, MAX_BAD, PATIENCE, SAVE_SECONDS
 from counterpoint.run_start import keep_start
+from counterpoint.training.best_figure import score_by
 from counterpoint.training.callbacks.standard import standard_callbacks
+from counterpoint.training.checkpoints.folder import Checkpoints
 from counterpoint.training.initial_weights import load_initial, pixels_words
 from counterpoint.training.launcher import is_first
 from counterpoint.training.out_folder import out_folder
@@ -58,6 +60,9 @@ def pretrain(
     pixels: Pixels | None = None,
     resume: str = "never",
     save_seconds: float = SAVE_SECONDS,
+    keep: int = KEEP,
+    keep_hours: float = 0.0,
+    keep_best: str | None = None,
     max_bad: float = MAX_BAD,
     patience: float = PATIENCE,
     health: bool = True,
@@ -83,7 +88,9 @@ def pretrain(
     "pretrained"; views are normalised as they want it, or as `pixels` says.
 
     A checkpoint is written every `save_seconds` (0: after every step) and when a signal asks the
-    run to stop; `resume="auto"` resumes from the newest that is whole, bit for bit, on any number
+    run to stop, while training goes on. The last `keep` stay, and for good one every `keep_hours`
+    (0: none) and the best by a figure, `keep_best`: loss, knn, linear, rankme or top1;
+    `resume="auto"` resumes from the newest that is whole, bit for bit, on any number
     of devices, and starts afresh if there is none. Files that cannot be read are replaced and
     listed; a share above `max_bad` stops the run. A rank that gives no sign of life for
     `patience` seconds is named by the others, which stop.
@@ -94,6 +101,8 @@ def pretrain(
     """
     check_trainer_options(trainer, own=signature(pretrain).parameters)
     folder, store = out_folder(out), RunStore.of(out)
+    score = score_by(folder, keep_best, health=health)
+    checkpoints = Checkpoints(folder / CHECKPOINTS, keep, hours=keep_hours, score=score)
     job = _job(
         method,
         data,
@@ -127,6 +136,7 @@ def pretrain(
             steps=job.steps,
             epoch=job.epoch,
             save_seconds=save_seconds,
+            checkpoints=checkpoints,
             max_bad=max_bad,
             patience=patience,
             health=health,

@@ -3,6 +3,9 @@
 SAVE_SECONDS = 240.0  # sqrt(2 d M) for a save of d = 1 s and a failure every 7.5 h
 MAX_BAD = 0.1  # of the files; chosen by us, not from a source, as is the next
 PATIENCE = 120.0  # seconds
+KEEP = 2  # checkpoints
+KEEP_BEST = ("loss", "knn", "linear", "rankme", "top1")
+"""Figures by which the best checkpoint can be kept."""
 
 FLAGS = {
     "epochs": "epochs",

@@ -187,3 +187,90 @@ def stored(*, environment, **settings):
     """Train a run that is kept in an object store, found by this environment."""
     os.environ |= environment
     train(**settings)
+
+
+def shared_state(rank, ranks):
+    """A state as a rank has it: whole tensors, rows of a bank, and a DTensor where there is one."""
+    from torch.distributed.device_mesh import init_device_mesh
+
+    from counterpoint.training.checkpoints.divided_rows import (
+        DividedRows,
+        distributed_rows,
+        rows_of_rank,
+    )
+
+    whole = whole_state()
+    mesh = init_device_mesh("cpu", (ranks,))
+    rows = rows_of_rank(len(whole["bank"]), rank, ranks)
+    bank = DividedRows(whole["bank"][rows.start : rows.stop], rows.start, len(whole["bank"]))
+    sharded = {name: distributed_rows(value, mesh) for name, value in whole["sharded"].items()}
+    return whole | {"bank": bank, "sharded": sharded}, mesh
+
+
+def whole_state():
+    generator = torch.Generator().manual_seed(5)
+    draw = lambda *shape: torch.randn(*shape, generator=generator)  # noqa: E731
+    return {
+        "state_dict": {"weight": draw(33, 5), "tau": draw(1), "steps": torch.tensor(7)},
+        "bank": draw(11, 3),
+        "sharded": {"weight": draw(10, 4), "bias": draw(2)},
+        "place": {"epoch": 1, "betas": (0.9, 0.95)},
+    }
+
+
+def save_shares(*, out, apart=False):
+    """Write a checkpoint by the threads of all ranks; `apart`, each on a disk of its own."""
+    from counterpoint.training.checkpoints import Checkpoints
+    from counterpoint.training.checkpoints.background import BackgroundSaves
+    from counterpoint.training.checkpoints.shared_disk import all_see
+    from counterpoint.training.checkpoints.talk import Talk
+
+    torch.distributed.init_process_group("gloo")
+    talk = Talk.of_job(torch.device("cpu"))
+    folder = Path(out) / (f"disk-{talk.rank}" if apart else "run")
+    shared = all_see(folder, talk, seconds=0.5)
+    assert shared is not apart
+    state, _ = shared_state(talk.rank, talk.ranks)
+    saves = BackgroundSaves(Checkpoints(folder), talk, alike=lambda _: True, shared=shared)
+    for step in (1, 2):
+        assert saves.begin(step, state) == ""
+        assert saves.settle() == ""
+    torch.distributed.destroy_process_group()
+
+
+def load_shares(*, out, mesh):
+    """Read a checkpoint on all ranks; each compares what it got, and counts what it hashed."""
+    from counterpoint.training.checkpoints import hashed
+    from counterpoint.training.checkpoints.io import SafeCheckpointIO
+    from training.states import same
+
+    torch.distributed.init_process_group("gloo")
+    rank, ranks = torch.distributed.get_rank(), torch.distributed.get_world_size()
+    wanted, found_mesh = shared_state(rank, ranks)
+    if not mesh:
+        wanted["sharded"] = whole_state()["sharded"]
+    plugin, count, true = SafeCheckpointIO(), [0], hashed.HashedFile.fill
+    plugin.mesh = found_mesh if mesh else None
+
+    def fill(self, room):
+        count[0] += len(room)
+        true(self, room)
+
+    hashed.HashedFile.fill = fill
+    found = plugin.load_checkpoint(Path(out) / "run")
+    for state in (found, wanted):
+        bank = state.pop("bank")
+        state["rows"] = (bank.own, bank.start, bank.length)
+        if mesh:
+            parts = state["sharded"]
+            state["sharded"] = {n: (t.to_local(), list(t.shape)) for n, t in parts.items()}
+    assert same(found["sharded"], wanted["sharded"])
+    assert same(found["rows"], wanted["rows"])
+    assert same(found["state_dict"], wanted["state_dict"])
+    assert found["place"] == wanted["place"]
+    total = torch.tensor(count[0])
+    torch.distributed.all_reduce(total)
+    step = max((Path(out) / "run").glob("step-*"))
+    size = sum(file.stat().st_size for file in step.iterdir())
+    assert int(total) == size, (int(total), size)
+    torch.distributed.destroy_process_group()

@@ -3,6 +3,10 @@
 import hashlib
 import json
 
+from counterpoint.training.checkpoints import Checkpoints
+from counterpoint.training.checkpoints.encoding import encode_state
+from counterpoint.training.checkpoints.tensors import pieces
+
 
 def losses_of(folder, *, ranks):
     """Every loss by step and rank; a step that was made twice must have had the same loss."""
@@ -24,13 +28,11 @@ def losses_of(folder, *, ranks):
 def end_of(run):
     """Hash every tensor and number of the last checkpoint, the weights, receipts and metrics."""
     last = max((run / "checkpoints").glob("step-*"))
-    files = [
-        last / "state.safetensors",
-        last / "state.json",
-        run / "model.safetensors",
-        run / "receipts.jsonl",
-        run / "metrics.csv",
-    ]
+    tensors, plain = encode_state(Checkpoints(last.parent).load(last))
+    state = [json.dumps(plain).encode(), *map(bytes, pieces(tensors))]
+    files = [run / "model.safetensors", run / "receipts.jsonl", run / "metrics.csv"]
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files} | {
-        "last": last.name
+        "last": last.name,
+        "files": sorted(file.name for file in last.iterdir()),
+        "state": hashlib.sha256(b"".join(state)).hexdigest(),
     }

@@ -98,5 +98,5 @@ def test_files_of_another_checkpoint_are_found(place, capsys, swapped):
 
 def test_a_format_of_the_future_is_named(place):
     file = place.folder / "step-00000120/manifest.json"
-    file.write_bytes(file.read_bytes().replace(b'"format":1', b'"format":2'))
-    assert problem(file.parent) == "manifest.json: format 2, this version reads format 1"
+    file.write_bytes(file.read_bytes().replace(b'"format":1', b'"format":3'))
+    assert problem(file.parent) == "manifest.json: format 3, this version reads formats 1 and 2"

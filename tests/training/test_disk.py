@@ -8,7 +8,6 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,22 +15,7 @@ import torch
 
 from counterpoint.training.checkpoints import CheckpointError, Checkpoints
 from training.states import same, state_of
-
-CALLS = ["open", "mkdir", "write", "fsync", "rename", "unlink", "rmdir", "listdir", "scandir"]
-"""What a save asks of the operating system."""
-
-
-@contextmanager
-def small_disk(folder, *, size):
-    """A file system of its own in memory, which can really be full or read-only."""
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder]
-    if subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("mounting a small disk is not permitted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
+from training.traps import Trap, in_child, small_disk
 
 
 def leave_free(folder, count):
@@ -92,18 +76,6 @@ def test_a_disk_that_became_read_only(tmp_path):
         assert same(place.load(place.newest()), state_of(1))
 
 
-def in_child(work):
-    """Run in a process of its own; give its exit code, negative when it was killed."""
-    child = os.fork()
-    if child == 0:
-        code = 99
-        try:
-            code = work()
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
 def test_a_folder_that_must_not_be_written():
     """Lightning 2.6.6 returns from this as if it had saved."""
     home = Path(tempfile.mkdtemp())
@@ -129,25 +101,6 @@ def test_a_folder_that_must_not_be_written():
     finally:
         place.folder.chmod(0o755)
         shutil.rmtree(home)
-
-
-class Trap:
-    """Lets calls to the operating system through until one that goes wrong."""
-
-    def __init__(self, patched, wrong, *, at, only=CALLS):
-        self.count, self.at, self.wrong, self.hit = 0, at, wrong, None
-        for name in only:
-            patched.setattr(os, name, self._guarded(name, getattr(os, name)))
-
-    def _guarded(self, name, call):
-        def guarded(*arguments, **named):
-            self.count += 1
-            if self.count == self.at:
-                self.hit = name
-                self.wrong(name)
-            return call(*arguments, **named)
-
-        return guarded
 
 
 def test_everything_is_on_the_disk_before_it_has_its_name(place, monkeypatch):

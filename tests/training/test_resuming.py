@@ -83,15 +83,6 @@ def test_when_none_is_whole_it_says_what_to_do(folder):
         SafeCheckpointIO().load_checkpoint(start)
 
 
-def test_other_ranks_take_the_one_that_rank_0_has_chosen(folder, monkeypatch):
-    plugin = SafeCheckpointIO()
-    plugin.told = lambda _: 1  # rank 0 says so, whatever is newest here
-    monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
-    monkeypatch.setattr("torch.distributed.get_rank", lambda: 1)
-    found = plugin.load_checkpoint(folder / CHECKPOINTS)
-    assert float(found["weights"][0]) == 1.0
-
-
 def test_another_torch_is_a_word_and_no_refusal(folder, capsys):
     Checkpoints(folder / CHECKPOINTS).save(3, state(3, torch="1.0.0"))
     assert start_from(folder, "auto", IDENTITY) is not None

@@ -15,6 +15,8 @@ MINIMUM = {
     "gpus": 0,
     "gpus_per_node": 0,
     "images": 1,
+    "keep": 2,
+    "keep_hours": 0,
     "kilobytes": 0,
     "lanes": 1,
     "limit": 1,

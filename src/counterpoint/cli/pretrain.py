@@ -9,7 +9,7 @@ from counterpoint.cli.early import refuse_early
 from counterpoint.cli.encoder_option import given_pixels
 from counterpoint.cli.last_words import last_words
 from counterpoint.cli.parts_file import loaded_parts
-from counterpoint.run_options import FLAGS, MAX_BAD, PATIENCE, SAVE_SECONDS
+from counterpoint.run_options import FLAGS, KEEP, MAX_BAD, PATIENCE, SAVE_SECONDS
 
 if TYPE_CHECKING:
     from counterpoint.job import Job
@@ -44,6 +44,9 @@ def pretrain_command(
     workers: int | None = None,
     resume: str = "never",
     save_seconds: float = SAVE_SECONDS,
+    keep: int = KEEP,
+    keep_hours: float = 0.0,
+    keep_best: Literal["loss", "knn", "linear", "rankme", "top1"] | None = None,
     max_bad: float = MAX_BAD,
     known_bad: str | None = None,
     patience: float = PATIENCE,
@@ -97,6 +100,10 @@ def pretrain_command(
         resume: "auto" resumes from the newest checkpoint in --out, or starts afresh if there is
             none; a checkpoint's folder resumes from that checkpoint.
         save_seconds: Seconds between checkpoints; 0 writes one after every step.
+        keep: Newest checkpoints to keep; at least 2.
+        keep_hours: Also keep a checkpoint every N hours, for good; 0 keeps none.
+        keep_best: Also keep the best checkpoint by this figure: the loss of metrics.csv, or one of
+            health.jsonl, which is measured after each epoch (default: none).
         max_bad: Stop the run if more than this share of the files cannot be read.
         known_bad: The quarantine.jsonl of an earlier run on the same data; its files are skipped
             (default: none).
@@ -128,6 +135,9 @@ def pretrain_command(
         out=out,
         resume=resume,
         save_seconds=save_seconds,
+        keep=keep,
+        keep_hours=keep_hours,
+        keep_best=keep_best,
         max_bad=max_bad,
         patience=patience,
         loggers=loggers,

@@ -35,18 +35,6 @@ def summed(numbers: torch.Tensor, world: World) -> torch.Tensor:
     return total
 
 
-def from_rank_0(number: int, device: torch.device) -> int:
-    """Return the number that rank 0 has, on all ranks; a rank alone has it already.
-
-    >>> from_rank_0(120, torch.device("cpu"))
-    120
-    """
-    told = torch.tensor(number, device=device)
-    if dist.is_initialized():
-        dist.broadcast(told, src=0)
-    return int(told)
-
-
 def collected(
     own: Int64[torch.Tensor, "own column"], world: World
 ) -> Int64[torch.Tensor, "all column"]:

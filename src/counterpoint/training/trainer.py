@@ -18,7 +18,6 @@ from lightning.pytorch.strategies.launchers import _MultiProcessingLauncher
 from counterpoint.framework.settings import Training
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
-from counterpoint.training.consensus import from_rank_0
 from counterpoint.training.fsdp.strategy import Fsdp2Strategy
 from counterpoint.training.launcher import placement, say_missing_srun
 from counterpoint.training.pretrainer import Pretrainer
@@ -82,7 +81,7 @@ def trainer_for(
         # Queue, bank and synchronised statistics are the same on all ranks by construction, and
         # would be sent from rank 0 to all of them before every step.
         runner.strategy._ddp_kwargs |= {"broadcast_buffers": False, "gradient_as_bucket_view": True}
-    checkpoints.told = lambda step: from_rank_0(step, runner.strategy.root_device)
+    checkpoints.device = lambda: runner.strategy.root_device
     # Its handler talks to other ranks from inside of a signal, and hangs: see `Notice`.
     connector: Any = runner._signal_connector
     connector.register_signal_handlers = lambda: None

@@ -5,7 +5,6 @@ from pathlib import Path
 from lightning.pytorch.callbacks import Callback
 
 from counterpoint.data import Source
-from counterpoint.run_files import CHECKPOINTS
 from counterpoint.training.callbacks.bad_samples import Quarantine
 from counterpoint.training.callbacks.guard import Guard
 from counterpoint.training.callbacks.health_watch import HealthWatch
@@ -28,6 +27,7 @@ def standard_callbacks(
     steps: int,
     epoch: int,
     save_seconds: float,
+    checkpoints: Checkpoints,
     max_bad: float,
     patience: float,
     health: bool,
@@ -45,5 +45,5 @@ def standard_callbacks(
         Ledger(folder),
         Quarantine(source, folder, guard, max_bad=max_bad),
         *([HealthWatch(source, folder)] if health else []),
-        Keeper(Checkpoints(folder / CHECKPOINTS), guard, timer, store),
+        Keeper(checkpoints, guard, timer, store),
     ]

@@ -10,6 +10,8 @@ from torch import Tensor, nn, strided
 
 from counterpoint.framework.codec import Json
 from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
+from counterpoint.training.checkpoints.divided_rows import DividedRows, is_distributed, local_part
+from counterpoint.training.checkpoints.rank_shares import Leaf
 from counterpoint.training.checkpoints.tensors import NAMES
 
 DEPTH = 64
@@ -21,21 +23,24 @@ BITS = 2048
 RESERVED = "__metadata__"
 """A name that safetensors keeps for itself."""
 
+WHOLE, ROWS, DISTRIBUTED = "tensor", "rows", "distributed"
+"""How a tensor stands in state.json: all ranks have it, each has rows, or it was a DTensor."""
 
-def encode_state(state: dict[str, Any]) -> tuple[dict[str, Tensor], Json]:
+
+def encode_state(state: dict[str, Any]) -> tuple[dict[str, Leaf], Json]:
     """Take a state apart into named tensors and JSON that says where they belong.
 
-    What JSON has not is an object with one key: a tensor, a tuple, a dict, a dict with int keys
-    ("pairs"), a float that is not finite (its 64 bits).
+    What JSON has not is an object with one key: a tensor, rows, a tuple, a dict, a dict with int
+    keys ("pairs"), a float that is not finite (its 64 bits).
 
     >>> encode_state({"lr": 0.1, "betas": (0.9, 0.95)})
     ({}, {'dict': {'lr': 0.1, 'betas': {'tuple': [0.9, 0.95]}}})
     """
-    tensors: dict[str, Tensor] = {}
+    tensors: dict[str, Leaf] = {}
     return tensors, _plain(state, (), tensors)
 
 
-def decode_state(tensors: Mapping[str, Tensor], plain: Json) -> dict[str, Any]:
+def decode_state(tensors: Mapping[str, Any], plain: Json) -> dict[str, Any]:
     """Put a state together; every tensor must have exactly one place.
 
     >>> decode_state({}, {"dict": {"betas": {"tuple": [0.9, 0.95]}}})
@@ -50,7 +55,30 @@ def decode_state(tensors: Mapping[str, Tensor], plain: Json) -> dict[str, Any]:
     return state
 
 
-def _plain(value: object, place: tuple[str, ...], tensors: dict[str, Tensor]) -> Json:
+def leaf_kinds(plain: Json, level: int = 0) -> dict[str, str]:
+    """Return the names of the tensors that a state has places for, and what each stands as.
+
+    >>> leaf_kinds({"dict": {"weight": {"tensor": "weight"}, "bank": {"rows": "bank"}}})
+    {'weight': 'tensor', 'bank': 'rows'}
+    """
+    if level > 2 * DEPTH:
+        raise CheckpointError(f"state.json: nested deeper than {DEPTH} levels")
+    if isinstance(plain, list):
+        below: list[Any] = plain
+    elif isinstance(plain, dict):
+        tag, content = next(iter(plain.items())) if len(plain) == 1 else ("", None)
+        if tag in (WHOLE, ROWS, DISTRIBUTED) and isinstance(content, str):
+            return {content: tag}
+        below = list(plain.values())
+    else:
+        return {}
+    found: dict[str, str] = {}
+    for item in below:
+        found |= leaf_kinds(item, level + 1)
+    return found
+
+
+def _plain(value: object, place: tuple[str, ...], tensors: dict[str, Leaf]) -> Json:
     kind = type(value)  # not isinstance: an IntEnum or a numpy float would come back as another
     if len(place) > DEPTH:
         raise _refused(place[:4], f"nested deeper than {DEPTH} levels, or holds itself")
@@ -60,8 +88,14 @@ def _plain(value: object, place: tuple[str, ...], tensors: dict[str, Tensor]) ->
         return _small(value, place)
     if isinstance(value, float) and kind is float:
         return value if math.isfinite(value) else {"float": _bits(value)}
+    if isinstance(value, DividedRows):
+        return {ROWS: _keep(value, place, tensors)}
+    if isinstance(value, Tensor) and is_distributed(value):
+        leaf = _local(value, place)
+        tag = WHOLE if isinstance(leaf, Tensor) else DISTRIBUTED
+        return {tag: _keep(leaf, place, tensors)}
     if isinstance(value, Tensor):
-        return {"tensor": _keep(value, place, tensors)}
+        return {WHOLE: _keep(value, place, tensors)}
     if isinstance(value, list | tuple) and kind in (list, tuple):
         items = [_plain(item, (*place, str(i)), tensors) for i, item in enumerate(value)]
         return items if kind is list else {"tuple": items}
@@ -70,7 +104,14 @@ def _plain(value: object, place: tuple[str, ...], tensors: dict[str, Tensor]) ->
     raise _refused(place, f"a {kind.__name__}")
 
 
-def _dict(value: dict[Any, Any], place: tuple[str, ...], tensors: dict[str, Tensor]) -> Json:
+def _local(value: Any, place: tuple[str, ...]) -> Leaf:
+    try:
+        return local_part(value)
+    except TypeError as error:
+        raise _refused(place, str(error)) from None
+
+
+def _dict(value: dict[Any, Any], place: tuple[str, ...], tensors: dict[str, Leaf]) -> Json:
     for key in value:
         if type(key) not in (str, int):
             raise _refused(place, f"a dict with the key {short(key)}, a {type(key).__name__}")
@@ -86,7 +127,8 @@ def _small(value: int, place: tuple[str, ...]) -> int:
     return value
 
 
-def _keep(value: Tensor, place: tuple[str, ...], tensors: dict[str, Tensor]) -> str:
+def _keep(leaf: Leaf, place: tuple[str, ...], tensors: dict[str, Leaf]) -> str:
+    value = leaf.own if isinstance(leaf, DividedRows) else leaf
     if type(value) not in (Tensor, nn.Parameter) or value.layout is not strided or value.is_meta:
         raise _refused(place, f"a {type(value).__name__} ({value.layout}, {value.device})")
     if value.dtype not in NAMES:
@@ -96,7 +138,10 @@ def _keep(value: Tensor, place: tuple[str, ...], tensors: dict[str, Tensor]) -> 
     while name in tensors or name == RESERVED:  # "a.b" in one dict, and "b" in the dict "a"
         number += 1
         name = f"{path}#{number}"
-    tensors[name] = value.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    here = value.detach()
+    tensors[name] = (
+        DividedRows(here, leaf.start, leaf.length) if isinstance(leaf, DividedRows) else here
+    )
     return name
 
 
@@ -107,7 +152,7 @@ def _refused(place: tuple[str, ...], what: str) -> TypeError:
     )
 
 
-def _value(plain: Json, left: dict[str, Tensor], *, level: int) -> Any:
+def _value(plain: Json, left: dict[str, Any], *, level: int) -> Any:
     if level > DEPTH:
         raise CheckpointError(f"state.json: nested deeper than {DEPTH} levels")
     if isinstance(plain, list):
@@ -119,9 +164,9 @@ def _value(plain: Json, left: dict[str, Tensor], *, level: int) -> Any:
     return plain
 
 
-def _tagged(plain: dict[str, Any], left: dict[str, Tensor], *, level: int) -> Any:
+def _tagged(plain: dict[str, Any], left: dict[str, Any], *, level: int) -> Any:
     tag, content = next(iter(plain.items())) if len(plain) == 1 else (None, None)
-    if tag == "tensor" and isinstance(content, str) and content in left:
+    if tag in (WHOLE, ROWS, DISTRIBUTED) and isinstance(content, str) and content in left:
         return left.pop(content)
     if tag == "tuple" and isinstance(content, list):
         return tuple(_value(item, left, level=level + 1) for item in content)
@@ -137,7 +182,7 @@ def _tagged(plain: dict[str, Any], left: dict[str, Tensor], *, level: int) -> An
     )
 
 
-def _paired(content: list[Any], left: dict[str, Tensor], *, level: int) -> dict[Any, Any]:
+def _paired(content: list[Any], left: dict[str, Any], *, level: int) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for pair in content:
         if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) not in (str, int):

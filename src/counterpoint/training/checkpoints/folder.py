@@ -1,22 +1,23 @@
 """A folder of checkpoints: the newest that is whole is always there."""
 
-import json
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from counterpoint.failures import errno_name
+from counterpoint.pulse import beat
 from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
-from counterpoint.training.checkpoints.encoding import encode_state
 from counterpoint.training.checkpoints.leftovers import put_back, tidy
-from counterpoint.training.checkpoints.manifest import PLAIN
-from counterpoint.training.checkpoints.saving import write
+from counterpoint.training.checkpoints.manifest import MANIFEST
+from counterpoint.training.checkpoints.retention import Score, Written, best, hourly
+from counterpoint.training.checkpoints.saving import encoded_text, whole_tensors, write
 from counterpoint.training.checkpoints.step_names import step_name, step_of
 from counterpoint.training.checkpoints.validity import (
-    MOST,
     described,
     looks_whole,
     problem,
@@ -39,6 +40,10 @@ class Checkpoints:
 
     folder: Path
     keep: int = 2
+    hours: float = 0.0
+    """One is kept for good every so many hours; 0 keeps none."""
+    score: Score | None = None
+    """How good a run was at a step: the best one is kept."""
 
     def __post_init__(self) -> None:
         if self.keep < 2:
@@ -46,46 +51,56 @@ class Checkpoints:
                 f"checkpoint: keep is {self.keep}, needs at least 2; with one, a damaged "
                 "checkpoint is the end of the run"
             )
+        if self.hours < 0:
+            raise ValueError(f"checkpoint: one every {self.hours:g} hours; needs 0 or more")
 
     def save(self, step: int, state: dict[str, Any]) -> Path:
         """Write a checkpoint whole or not at all, then remove the oldest."""
-        if step_of(step_name(step)) is None:
-            raise ValueError(f"checkpoint: step is {step}, needs a number from 0 to 10^18")
-        tensors, plain = encode_state(state)
-        text = json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
-        if len(text) > MOST[PLAIN]:
-            raise CheckpointError(
-                f"checkpoint: the state of step {step} has {len(text)} bytes besides its tensors, "
-                f"at most {MOST[PLAIN]}; put long lists of numbers into tensors"
-            )
-        target = self.folder / step_name(step)
+        leaves, text = encoded_text(step, state)
+        self.write(step, whole_tensors(leaves), text)
+        return self.folder / step_name(step)
+
+    def write(
+        self,
+        step: int,
+        tensors: Mapping[str, Tensor],
+        text: bytes,
+        *,
+        done: Callable[[], None] = beat,
+    ) -> None:
+        """Write an encoded state as one file of tensors, then remove the oldest."""
+        with self.attempt(step) as alone:
+            if alone:
+                tidy(self.folder)
+            target, otherwise = self.folder / step_name(step), self.kept(step)
+            write(target, step, text=text, tensors=tensors, otherwise=otherwise, done=done)
+            self.retire(step)
+
+    @contextmanager
+    def attempt(self, step: int) -> Iterator[bool]:
+        """Be the only writer for a while; errors of the disk say what is still there."""
         try:
             make_folder(self.folder)
             with only_writer(self.folder) as alone:
-                if alone:
-                    tidy(self.folder)
-                write(target, step, text=text, tensors=tensors, otherwise=self._kept(step))
-                self._retire(step)
+                yield alone
         except OSError as error:
             raise CheckpointError(
-                f"checkpoint: step {step} could not be written to {target} ({errno_name(error)}); "
-                f"{self._kept(step)}"
+                f"checkpoint: step {step} could not be written to {self.folder / step_name(step)} "
+                f"({errno_name(error)}); {self.kept(step)}"
             ) from error
-        return target
 
     def newest(self) -> Path | None:
         """Find the newest checkpoint that is whole, and say on stderr which ones are not."""
-        return self._newest(_whole)[0]
+        return self.newest_by(_whole)[0]
 
     def newest_described(self) -> tuple[Path | None, dict[str, Any]]:
         """Find the newest whose small files are whole, and what they say; tensors are not read."""
-        return self._newest(described)
+        return self.newest_by(described)
 
-    def newest_state(self) -> tuple[Path | None, dict[str, Any]]:
-        """Read the newest checkpoint that is whole; each is hashed once, while it is read."""
-        return self._newest(read_checkpoint)
-
-    def _newest(self, use: Callable[[Path], dict[str, Any]]) -> tuple[Path | None, dict[str, Any]]:
+    def newest_by(
+        self, use: Callable[[Path], dict[str, Any]]
+    ) -> tuple[Path | None, dict[str, Any]]:
+        """Find the newest that can be used so, and what that gives."""
         put_back(self.folder)
         skipped: list[tuple[str, str]] = []
         found: Path | None = None
@@ -104,13 +119,14 @@ class Checkpoints:
 
     def describe(self, path: Path) -> dict[str, Any]:
         """Read what a checkpoint says besides its tensors, which are empty."""
-        return self._used(described, path)
+        return self.used(described, path)
 
     def load(self, path: Path) -> dict[str, Any]:
         """Read a checkpoint after checking every byte of it."""
-        return self._used(read_checkpoint, path)
+        return self.used(read_checkpoint, path)
 
-    def _used(self, use: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
+    def used(self, use: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
+        """Use a checkpoint, and say what to do where that cannot be."""
         try:
             return use(path)
         except CheckpointError as error:
@@ -120,12 +136,12 @@ class Checkpoints:
             "as Checkpoints.newest does"
         )
 
-    def _retire(self, step: int) -> None:
+    def retire(self, step: int) -> None:
         """Remove what is older than the newest few; none that is newer than this step."""
-        whole = 0
+        whole, apart = 0, self._apart()
         for other in self._steps():
             path = self.folder / step_name(other)
-            if whole >= self.keep:
+            if whole >= self.keep and other not in apart:
                 try:
                     discard(path)
                 except OSError as error:  # the new one is safe; only space is lost
@@ -134,6 +150,18 @@ class Checkpoints:
                     )
             elif other <= step and looks_whole(path):
                 whole += 1
+
+    def _apart(self) -> set[int]:
+        """Return the steps that stay whatever is newer: one every few hours, and the best."""
+        if not self.hours and self.score is None:
+            return set()
+        paths = [(step, self.folder / step_name(step)) for step in self._steps()]
+        written = [
+            Written(step, (path / MANIFEST).stat().st_mtime)
+            for step, path in paths
+            if looks_whole(path)
+        ]
+        return hourly(written, hours=self.hours) | best(written, score=self.score)
 
     def _steps(self) -> list[int]:
         """List the steps that have a checkpoint, newest first."""
@@ -147,7 +175,7 @@ class Checkpoints:
             ) from error
         return sorted((step for name in names if (step := step_of(name)) is not None), reverse=True)
 
-    def _kept(self, step: int) -> str:
+    def kept(self, step: int) -> str:
         """Say which checkpoint is still there when this step has failed."""
         with suppress(CheckpointError):
             for other in self._steps():

@@ -35,6 +35,8 @@ DTYPES = {
 }
 """Those that the safetensors library reads."""
 
+FILE = "state.safetensors"
+
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 HEADER = 4 << 20
@@ -66,6 +68,11 @@ def raw(tensor: Tensor) -> memoryview:
     return tensor.reshape(-1).view(torch.uint8).numpy().data
 
 
+def on_host(tensor: Tensor) -> Tensor:
+    """Return a tensor as plain bytes in the memory of the host; itself, where it is that."""
+    return tensor.cpu().resolve_conj().resolve_neg().contiguous()
+
+
 def pieces(tensors: Mapping[str, Tensor]) -> Iterator[bytes | memoryview]:
     """Write tensors as safetensors, piece by piece, so that no second copy is in memory."""
     # Wide ones first: with a header of whole eights, each starts at a multiple of its width.
@@ -85,10 +92,10 @@ def pieces(tensors: Mapping[str, Tensor]) -> Iterator[bytes | memoryview]:
         )
     yield len(header).to_bytes(8, "little") + header
     for name in order:
-        yield raw(tensors[name])
+        yield raw(on_host(tensors[name]))
 
 
-def header_length(first: bytes, *, size: int) -> int:
+def header_length(first: bytes, *, size: int, file: str = FILE) -> int:
     """Read the length of the header from the first eight bytes of a file of `size` bytes.
 
     >>> header_length((16).to_bytes(8, "little"), size=24)
@@ -97,13 +104,12 @@ def header_length(first: bytes, *, size: int) -> int:
     length = int.from_bytes(first, "little")
     if len(first) < 8 or length > min(size - 8, HEADER):
         raise CheckpointError(
-            f"state.safetensors: claims a header of {length} bytes in a file of {size}, "
-            f"at most {HEADER}"
+            f"{file}: claims a header of {length} bytes in a file of {size}, at most {HEADER}"
         )
     return length
 
 
-def entries(header: bytes, *, size: int) -> tuple[Entry, ...]:
+def entries(header: bytes, *, size: int, file: str = FILE) -> tuple[Entry, ...]:
     """Read a header, in the order of the data; tensors must fill all `size` bytes of data once.
 
     >>> entries(b'{"a":{"dtype":"U8","shape":[2,1],"data_offsets":[0,2]}}', size=2)[0].shape
@@ -112,24 +118,22 @@ def entries(header: bytes, *, size: int) -> tuple[Entry, ...]:
     try:
         table = from_text(header.decode())
     except ValueError as error:
-        raise CheckpointError(f"state.safetensors: header is not valid JSON ({error})") from error
+        raise CheckpointError(f"{file}: header is not valid JSON ({error})") from error
     if not isinstance(table, dict):
-        raise CheckpointError("state.safetensors: the header is not a table of tensors")
-    found = [_entry(name, record) for name, record in table.items()]
+        raise CheckpointError(f"{file}: the header is not a table of tensors")
+    found = [_entry(name, record, file=file) for name, record in table.items()]
     found.sort(key=lambda entry: (entry.start, entry.stop))
     place = 0
     for entry in found:
         if entry.start != place:
-            raise CheckpointError(
-                f"state.safetensors: {short(entry.name)} leaves a hole or overlaps"
-            )
+            raise CheckpointError(f"{file}: {short(entry.name)} leaves a hole or overlaps")
         place = entry.stop
     if place != size:
-        raise CheckpointError(f"state.safetensors: tensors fill {place} of {size} bytes")
+        raise CheckpointError(f"{file}: tensors fill {place} of {size} bytes")
     return tuple(found)
 
 
-def _entry(name: str, record: object) -> Entry:
+def _entry(name: str, record: object, *, file: str) -> Entry:
     match record:
         case {
             "dtype": str(kind),
@@ -139,7 +143,7 @@ def _entry(name: str, record: object) -> Entry:
         } if kind in DTYPES and not rest:
             if _sound(shape, DTYPES[kind].itemsize, start, stop):
                 return Entry(name, DTYPES[kind], tuple(shape), start, stop)
-    raise CheckpointError(f"state.safetensors: {short(name)} cannot be {short(record)}")
+    raise CheckpointError(f"{file}: {short(name)} cannot be {short(record)}")
 
 
 def _sound(shape: list[Any], width: int, start: Any, stop: Any) -> bool:

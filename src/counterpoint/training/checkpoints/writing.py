@@ -4,7 +4,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,8 +20,17 @@ LOCK = ".lock"
 AT_ONCE = 1 << 28  # bytes that are synced together: the watchdog sees that a slow disk moves
 
 
-def write_file(name: str, folder: int, pieces: Iterable[bytes | memoryview]) -> Stored:
-    """Write a new file to the disk itself, and give its length and hash."""
+def write_file(
+    name: str,
+    folder: int,
+    pieces: Iterable[bytes | memoryview],
+    *,
+    done: Callable[[], None] = beat,
+) -> Stored:
+    """Write a new file to the disk itself, and give its length and hash.
+
+    `done` is called after each of its pieces: by a thread it must not be the pulse of training.
+    """
     descriptor = os.open(name, FRESH, 0o600, dir_fd=folder)
     digest, size, synced = hashlib.sha256(), 0, 0
     try:
@@ -31,7 +40,7 @@ def write_file(name: str, folder: int, pieces: Iterable[bytes | memoryview]) -> 
             size += len(view)
             while view:  # a write may take less than it was given
                 view = view[os.write(descriptor, view[:CHUNK]) :]
-                beat()
+                done()
             if size - synced >= AT_ONCE:
                 os.fsync(descriptor)
                 synced = size
@@ -119,6 +128,8 @@ def only_writer(folder: Path) -> Iterator[bool]:
     try:
         yield _locked(descriptor, folder)
     finally:
+        with suppress(OSError):  # workers that were forked meanwhile hold the descriptor too
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
 

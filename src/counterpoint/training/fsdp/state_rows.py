@@ -1,6 +1,5 @@
-"""States of sharded weights: from a whole tensor to this rank's rows, and back."""
+"""States of sharded weights: from a whole tensor to this rank's rows."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -8,7 +7,6 @@ from torch import Tensor
 from torch.distributed.tensor import DTensor
 
 from counterpoint.framework.local_rows import is_sharded
-from counterpoint.training.fsdp.whole_model import whole_tensor
 
 
 def rows_of(whole: Tensor, weight: DTensor) -> Tensor:
@@ -41,17 +39,3 @@ def as_sharded(value: Any, weight: Any) -> Any:
     if value.numel() != weight.numel():
         return value  # who loads it says what is wrong
     return like_weight(rows_of(value.reshape(weight.shape).to(weight.device), weight), weight)
-
-
-def whole_state(state: Mapping[Any, Any], *, keep: bool) -> dict[Any, Any]:
-    """Return a state with whole tensors, on the host of the ranks that keep it."""
-    return {name: _whole(value, keep=keep) for name, value in state.items()}
-
-
-def _whole(state: Any, *, keep: bool) -> Any:
-    if isinstance(state, dict):
-        return whole_state(state, keep=keep)
-    if isinstance(state, Tensor) and is_sharded(state):
-        found = whole_tensor(state)
-        return found.cpu() if keep else found[:0].clone()
-    return state

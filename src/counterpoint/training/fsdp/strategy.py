@@ -7,14 +7,13 @@ import torch
 from lightning.pytorch.strategies import DDPStrategy
 from torch import Tensor
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-from torch.optim import Optimizer
 
 from counterpoint.framework import Model
 from counterpoint.training.cost import shadow
 from counterpoint.training.fsdp.row_lengths import lengths_over_ranks
 from counterpoint.training.fsdp.row_steps import step_on_rows, zero_missing
 from counterpoint.training.fsdp.shard_model import shard_model
-from counterpoint.training.fsdp.state_rows import as_sharded, whole_state
+from counterpoint.training.fsdp.state_rows import as_sharded
 from counterpoint.training.fsdp.whole_model import whole_model
 from counterpoint.training.lars import Lars
 from counterpoint.training.pretrainer import Pretrainer
@@ -24,7 +23,8 @@ class Fsdp2Strategy(DDPStrategy):
     """Train a `Pretrainer` whose model is sharded by rows over all ranks.
 
     Lightning's own strategy for FSDP2 is experimental and has checkpoints of its own. This one adds
-    to DDP's how weights are shared out (`shard_model`), stepped (`step_on_rows`) and read.
+    to DDP's how weights are shared out (`shard_model`), stepped (`step_on_rows`) and read. States
+    hold DTensors as they are: each rank saves its own rows.
     """
 
     def __init__(self) -> None:
@@ -71,12 +71,6 @@ class Fsdp2Strategy(DDPStrategy):
         """Give every weight a gradient, as one process has."""
         super().post_backward(closure_loss)
         zero_missing(self.pretrainer.parameters())
-
-    def lightning_module_state_dict(self) -> dict[str, Any]:
-        return whole_state(super().lightning_module_state_dict(), keep=self.is_global_zero)
-
-    def optimizer_state(self, optimizer: Optimizer) -> dict[str, Any]:
-        return whole_state(super().optimizer_state(optimizer), keep=self.is_global_zero)
 
     def load_model_state_dict(self, checkpoint: Mapping[str, Any], strict: bool = True) -> None:  # noqa: FBT001, FBT002 (Lightning's)
         """Load a state that is sharded or whole."""

@@ -31,6 +31,7 @@ from counterpoint.training.run_store.run_address import (
     refuse_scheme,
     working_folder,
 )
+from counterpoint.training.run_store.store_plan import ORDER, whole_files
 from counterpoint.training.run_store.working_record import WorkingRecord, files_in, whole_file
 
 SMALL = (RUN, METHOD, METRICS, HEALTH, RECEIPTS, QUARANTINE, EVALUATION, BEFORE)
@@ -64,7 +65,9 @@ def local_checkpoint(place: str) -> str:
     """Return the folder of a checkpoint: its own, or a copy; other words are given back."""
     if not is_address(place):
         return place
-    return str(_copied(place, ("state.json", "state.safetensors", "manifest.json"), what="resume"))
+    refuse_scheme(place, what="resume")
+    files = whole_files(ObjectPlace(whole_address(place)).listing()) or ORDER
+    return str(_copied(place, files, what="resume"))
 
 
 def bring_back(folder: Path | None, *names: str) -> None:

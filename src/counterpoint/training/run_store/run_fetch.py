@@ -10,7 +10,13 @@ from counterpoint.training.checkpoints.step_names import hidden, step_name
 from counterpoint.training.checkpoints.validity import problem
 from counterpoint.training.checkpoints.writing import delete, discard, make_folder, put_in_place
 from counterpoint.training.run_store.object_place import ObjectPlace, Stamp, say_of_store
-from counterpoint.training.run_store.store_plan import IDENTITY, objects_of, whole_steps
+from counterpoint.training.run_store.store_plan import (
+    IDENTITY,
+    objects_of,
+    stored_steps,
+    whole_files,
+    whole_steps,
+)
 from counterpoint.training.run_store.store_uploads import newest_step
 from counterpoint.training.run_store.working_record import WorkingRecord, files_in
 
@@ -80,13 +86,14 @@ def _fetched(folder: Path, place: ObjectPlace, listed: Mapping[str, Stamp], step
     new = hidden(target, "new")
     new.mkdir(mode=0o700)
     try:
-        for name in objects_of(step):
+        names = objects_of(step, whole_files(stored_steps(listed)[step]))
+        for name in names:
             place.download(name, listed[name].size, new / name.rpartition("/")[2])
         why = problem(new)
         if why is None:
             say_of_store(f"{step_name(step)} was read from {place.address}")
             put_in_place(new, target)
-            _note(folder, [objects_of(step)[-1]])
+            _note(folder, names[-1:])
             return True
     except FileNotFoundError as error:
         why = f"a file is gone: {error}"

@@ -18,7 +18,7 @@ from counterpoint.training.checkpoints.step_names import step_name, step_of
 from counterpoint.training.checkpoints.validity import looks_whole
 from counterpoint.training.run_store.object_place import ObjectPlace, say_of_store
 from counterpoint.training.run_store.store_lock import StoreLock, TakenOverError
-from counterpoint.training.run_store.store_plan import objects_of, retired, to_upload
+from counterpoint.training.run_store.store_plan import objects_of, retired, to_upload, whole_files
 from counterpoint.training.run_store.working_record import Seen, WorkingRecord, files_in
 
 KEEP = 2  # checkpoints in the store, as on a disk
@@ -137,7 +137,8 @@ class Uploads:
         step = newest_step(self.folder)
         if step is None:
             return
-        *files, manifest = objects_of(step)
+        folder = self.folder / CHECKPOINTS / step_name(step)
+        *files, manifest = objects_of(step, whole_files([path.name for path in folder.glob("*")]))
         if manifest not in known or self.record.uploaded.get(manifest) == known[manifest]:
             return
         listed = self.place.listing()
@@ -156,14 +157,21 @@ class Uploads:
         others = {n: s for n, s in self.record.uploaded.items() if not n.endswith(MANIFEST)}
         self.record.uploaded = {**others, manifest: known[manifest]}
         self.record.write(self.folder)
-        for name in retired([*listed, *files, manifest], newest=step, keep=KEEP):
+        here = whole_here(self.folder)  # also those that stay for good
+        for name in retired([*listed, *files, manifest], newest=step, keep=KEEP, also=here):
             self.place.delete(name)
 
 
 def newest_step(folder: Path) -> int | None:
     """Return the step of the newest checkpoint in the folder of a run that looks whole."""
+    return next(iter(whole_here(folder)), None)
+
+
+def whole_here(folder: Path) -> list[int]:
+    """List the steps in the folder of a run whose checkpoint looks whole, newest first."""
     steps = (step_of(path.name) for path in (folder / CHECKPOINTS).glob("step-*"))
-    for step in sorted((step for step in steps if step is not None), reverse=True):
-        if looks_whole(folder / CHECKPOINTS / step_name(step)):
-            return step
-    return None
+    return [
+        step
+        for step in sorted((step for step in steps if step is not None), reverse=True)
+        if looks_whole(folder / CHECKPOINTS / step_name(step))
+    ]
