@@ -18,7 +18,7 @@ from reliability.nursery import free_port
 
 BIN = Path(sys.executable).parent
 PARTS = Path(__file__).with_name("paced.py")
-SLOW = "0.3"  # seconds of a step while somebody waits for the run
+SLOW = 0.3  # seconds of a step while somebody waits for the run
 LATE = 240  # seconds after which a run that does not come is a failure, also on a busy machine
 
 
@@ -45,8 +45,8 @@ class PacedRun:
         words += ["--batch-size", "32", "--steps", str(self.steps), "--workers", "0"]
         return [*words, "--save-seconds", "0", "--patience", "30", "--out", out, *more]
 
-    def slow(self):
-        self.pace.write_text(SLOW)
+    def slow(self, seconds=SLOW):
+        self.pace.write_text(str(seconds))
 
     def fast(self):
         self.pace.unlink(missing_ok=True)
@@ -89,6 +89,6 @@ class PacedRun:
             losses = [(row["step"], row["loss"]) for row in csv.DictReader(file)]
         assert len(losses) >= self.steps // 2, losses
         assert int(losses[-1][0]) == self.steps
-        files = ("model.safetensors", "encoder.safetensors", "receipts.jsonl", "metrics.csv")
+        files = ("model.safetensors", "receipts.jsonl", "metrics.csv")
         hashes = {name: hashlib.sha256((run / name).read_bytes()).hexdigest() for name in files}
         return losses, hashes

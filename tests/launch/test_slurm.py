@@ -59,7 +59,7 @@ def requeued(cluster, job, log):
 def test_a_job_is_told_to_stop_by_its_time_limit_is_requeued_and_ends_bit_for_bit(
     cluster, run, undisturbed
 ):
-    run.slow()
+    run.slow(1.5)  # a minute for all steps: SLURM looks at time limits every 30 s
     job, log = submit(cluster, run, "--time", "30")
     run.reach("run", 3, log.read_text)
     hours, minutes, seconds = map(int, field(cluster, job, "RunTime").split(":"))
