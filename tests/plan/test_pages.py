@@ -1,6 +1,9 @@
 """The command: a page of 80 columns, its figures as JSON, and what it refuses."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +33,15 @@ def test_the_page_fits_80_columns_and_its_figures_are_written(tmp_path, capsys):
     assert found["fits"] is True
     weights = found["memory"]["weights"] / 4
     assert found["bytes received by a rank"]["gradient"] == 2 * 3 / 4 * 4 * weights
+
+
+def test_the_plan_in_the_document_is_what_the_command_says(capsys):
+    text = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
+    (block,) = re.findall(r"    \$ (counterpoint plan --images .*)\n((?:(?:    .*)?\n)+)", text)
+    command, shown = block
+    main(shlex.split(command)[1:])
+    said = capsys.readouterr().out.splitlines()
+    assert [line.removeprefix("    ") for line in shown.rstrip().splitlines()] == said
 
 
 @pytest.mark.parametrize(

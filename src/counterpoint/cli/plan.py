@@ -144,8 +144,15 @@ def _say(plan: "Forecast", compare: str | None, price: float | None) -> None:
 
 
 def _next(plan: "Forecast", data: str | None, method: str, encoder: str | None) -> list[str]:
-    """Return the command that comes next: what changes with the batch, or the run itself."""
-    words = ["counterpoint", "pretrain", data or "DATA", "--method", method]
+    """Return the command that trains as planned."""
+    training, node = plan.workload.training, plan.machine.node
+    words = ["pretrain", data or "DATA", "--method", method]
     words += [] if encoder is None else ["--encoder", encoder]
-    words += ["--batch-size", str(plan.workload.training.batch), "--devices", str(plan.gpus)]
-    return [*words, "--out", "RUN"]
+    words += ["--epochs", str(training.epochs), "--batch-size", str(training.batch)]
+    words += ["--precision", training.precision, "--save-seconds", f"{plan.interval:.0f}"]
+    words += ["--out", "RUN"]
+    if plan.gpus > node:
+        nodes = str(-(-plan.gpus // node))
+        launch = ["launch", "slurm", "--nodes", nodes, "--gpus-per-node", str(node)]
+        return ["counterpoint", *launch, *words]
+    return ["counterpoint", *words, "--devices", str(plan.gpus)]

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from counterpoint.framework import ALONE, Draw, Method, Model, Scores
 from counterpoint.framework.batch_samples import blank_samples
+from counterpoint.framework.blocks import blocks_of
 from counterpoint.framework.model import reaching_all
 from counterpoint.framework.precision import at_least_fp32
 from counterpoint.framework.records import NOBODY, Shape, View
@@ -122,13 +123,9 @@ def count_step(
 
 
 def _blocks(model: Model) -> tuple[int, ...]:
-    """Count the weights of the children of the encoder, one level below where there is but one."""
-    assert isinstance(model.encoder, nn.Module)
-    children = [*model.encoder.children()]
-    while len(children) == 1:
-        children = [*children[0].children()]
-    sizes = (sum(p.numel() for p in child.parameters()) for child in children)
-    return tuple(size for size in sizes if size)
+    """Count the weights of each block that is made whole by itself; all of them where none is."""
+    sizes = [sum(p.numel() for p in block.parameters()) for block in blocks_of(model)]
+    return tuple(sizes) or (sum(p.numel() for p in model.parameters()),)
 
 
 def _making(model: Model, image: Shape, images: int) -> Counter[Work]:
@@ -221,8 +218,8 @@ def _thinned(scores: Scores, every: int) -> Scores:
         scores,
         anchors=scores.anchors[::every],
         candidates=scores.candidates[::every],
-        anchor_identity=scores.anchor_identity[::every],
-        candidate_identity=scores.candidate_identity[::every],
+        anchor_identity=scores.anchor_identity[::every].contiguous(),
+        candidate_identity=scores.candidate_identity[::every].contiguous(),
         anchor_views=(),
         candidate_views=(),
     )
