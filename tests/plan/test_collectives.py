@@ -15,7 +15,7 @@ from counterpoint.training.distributed import Ranks
 from counterpoint.training.step_count import count_step
 
 KNOWN = ("simclr", "moco")
-"""The first is a sample of the others; MoCo's queue gathers its keys again, which is not planned."""
+"""The first is a sample of all; MoCo's queue gathers its keys again, which is not planned."""
 
 OPERATIONS = {
     "c10d::_allgather_base_": "all_gather",

@@ -150,6 +150,7 @@ def _next(plan: "Forecast", data: str | None, method: str, encoder: str | None) 
     words += [] if encoder is None else ["--encoder", encoder]
     words += ["--epochs", str(training.epochs), "--batch-size", str(training.batch)]
     words += ["--precision", training.precision, "--save-seconds", f"{plan.interval:.0f}"]
+    words += ["--strategy", "fsdp2"] if plan.strategy == "fsdp2" else []
     words += ["--out", "RUN"]
     if plan.gpus > node:
         nodes = str(-(-plan.gpus // node))
