@@ -4,6 +4,7 @@ import sys
 
 import lightning as L
 from lightning.pytorch.callbacks import Callback
+from torch import Tensor
 
 from counterpoint.pulse import phase
 from counterpoint.training.callbacks.guard import Guard
@@ -46,6 +47,7 @@ class Keeper(Callback):
         """Where checkpoints are brought to, besides the folder."""
         self.saves: BackgroundSaves | None = None
         self.said = ""
+        self.prepared = False
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         talk = Talk.of_job(trainer.strategy.root_device)
@@ -73,6 +75,9 @@ class Keeper(Callback):
         batch_idx: int,
     ) -> None:
         assert self.saves is not None
+        if not self.prepared and trainer.global_step > 0:  # optimisers have their states by now
+            self.prepared = True
+            self.saves.prepare(_held(trainer, pl_module))
         if trainer.is_global_zero:
             self._say(self.saves.complaint())
         accumulating, ended = (
@@ -141,3 +146,10 @@ class Keeper(Callback):
         if why and why != self.said:
             self.said = why
             sys.stderr.write(f"{why}; training continues, and the next one is tried in its time\n")
+
+
+def _held(trainer: L.Trainer, module: L.LightningModule) -> list[Tensor]:
+    """Return the weights, and what the optimisers keep of them."""
+    states = [state for optimiser in trainer.optimizers for state in optimiser.state.values()]
+    kept = [value for state in states for value in state.values() if isinstance(value, Tensor)]
+    return [*module.parameters(), *kept]

@@ -2,14 +2,19 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
 
+from counterpoint.framework.local_rows import local_rows
 from counterpoint.pulse import beat
 from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
-from counterpoint.training.checkpoints.divided_rows import DividedRows, rows_of_rank
+from counterpoint.training.checkpoints.divided_rows import (
+    DividedRows,
+    is_distributed,
+    rows_of_rank,
+)
 from counterpoint.training.checkpoints.folder import Checkpoints
 from counterpoint.training.checkpoints.new_checkpoint import NewCheckpoint
 from counterpoint.training.checkpoints.rank_shares import Leaf, leaf_bytes, own_share
@@ -18,6 +23,7 @@ from counterpoint.training.checkpoints.staging import HostStage
 from counterpoint.training.checkpoints.talk import Talk
 from counterpoint.training.checkpoints.tensors import on_host
 
+AROUND = 1 << 20  # bytes of what is small, and between tensors
 LOOK = 0.05  # seconds between two looks at the thread
 AFTER_FAILURE = 30.0  # seconds for a checkpoint that is on its way when a run fails
 
@@ -75,6 +81,14 @@ class BackgroundSaves:
         """Those that write."""
         self.stage = HostStage()
         self.thread: ShareThread | None = None
+
+    def prepare(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Ask for the memory of a share of these tensors ahead of the first checkpoint."""
+        tensors = list(tensors)
+        own = sum(t.nbytes for t in local_rows(t for t in tensors if is_distributed(t)))
+        size = own + sum(t.nbytes for t in tensors if not is_distributed(t)) // self.ranks
+        if self.talk.rank < self.ranks:
+            self.stage.prepare(size + size // 50 + AROUND, pinned=any(t.is_cuda for t in tensors))
 
     def begin(self, step: int, state: dict[str, Any]) -> str:
         """Copy a state and begin to write it; return why that cannot be, or nothing."""

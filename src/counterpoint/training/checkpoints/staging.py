@@ -1,6 +1,7 @@
 """Room on the host for what a thread writes while training goes on."""
 
 import mmap
+import threading
 from collections.abc import Mapping
 
 import torch
@@ -18,9 +19,26 @@ class HostStage:
 
     def __init__(self) -> None:
         self._block = torch.empty(0, dtype=torch.uint8)
+        self._asking: threading.Thread | None = None
+
+    def prepare(self, size: int, *, pinned: bool) -> None:
+        """Ask the system for memory in a thread, before the first copy: that takes seconds."""
+
+        def ask() -> None:
+            self._block = _room(size, pinned=pinned).zero_()
+
+        self._asking = threading.Thread(target=ask, name="checkpoint memory", daemon=True)
+        self._asking.start()
+
+    def ready(self) -> None:
+        """Wait until there is the memory that was asked for."""
+        if self._asking is not None:
+            self._asking.join()
+            self._asking = None
 
     def copy(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Copy tensors; what an earlier call gave is overwritten."""
+        self.ready()
         sizes = [-(-tensor.nbytes // ALIGNED) * ALIGNED for tensor in tensors.values()]
         pinned = any(tensor.is_cuda for tensor in tensors.values())
         if sum(sizes) > len(self._block):
