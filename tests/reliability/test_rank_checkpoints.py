@@ -61,7 +61,7 @@ def test_a_full_disk_warns_and_the_next_checkpoint_is_tried(nursery, tmp_path):
     with small_disk(tmp_path / "disk", size="64m") as disk:
         for name in ("quiet", "full"):
             (disk / name).mkdir()
-        more = {"method": "simclr", "epochs": 12, "save_seconds": 0.0}
+        more = {"method": "simclr", "epochs": 4, "save_seconds": 0.0}
         quiet, full = disk / "quiet", disk / "full"
         run(
             nursery, quiet, 2, "train", out=str(quiet / "run"), losses=str(quiet / "losses"), **more
@@ -73,7 +73,7 @@ def test_a_full_disk_warns_and_the_next_checkpoint_is_tried(nursery, tmp_path):
         with (disk / "ballast").open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_frsize)
         done = steps_of(tmp_path, 0)[-1]["step"]
-        wait_for_step(tmp_path, done + 8)
+        wait_for_step(tmp_path, done + 5)
         (disk / "ballast").unlink()
         assert nursery.wait(job, timeout=120)
         said = (tmp_path / "log.0").read_text()
