@@ -50,10 +50,12 @@ def fitted(timed: Sequence[Timed]) -> Rate:
 
     $$ \min_{a, b \ge 0} \sum_i (1 - (a f_i + b m_i) / t_i)^2, \quad F = 1 / a, B = 1 / b $$
 
-    >>> fitted([Timed(100.0, 10.0, 2.0), Timed(100.0, 20.0, 3.0)])
-    Rate(flops=100.0, bytes=10.0)
+    >>> rate = fitted([Timed(100.0, 10.0, 2.0), Timed(100.0, 20.0, 3.0)])
+    >>> round(rate.flops, 6), round(rate.bytes, 6)
+    (100.0, 10.0)
     """
-    rows = torch.tensor([[t.flops / t.seconds, t.bytes / t.seconds] for t in timed]).double()
+    shares = [[t.flops / t.seconds, t.bytes / t.seconds] for t in timed]
+    rows = torch.tensor(shares, dtype=torch.float64)
     size = rows.norm(dim=0)
     answers = [torch.linalg.lstsq(rows / size, torch.ones(len(rows), 1).double())[0][:, 0] / size]
     for only in (0, 1):  # where one would be negative, the other explains all
