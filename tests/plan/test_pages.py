@@ -62,6 +62,18 @@ def test_a_mistake_is_one_line(words, said, capsys):
     assert said in lines[-1]
 
 
+def test_a_run_of_years_is_told_how_many_epochs_fit_a_month(capsys):
+    many = ["plan", "--images", "1000000000", *ASKED[3:], "--epochs"]
+    main([*many, "2"])
+    assert "epochs take" not in _flat(capsys)
+    main([*many, "1000"])
+    assert re.search(r"1,000 epochs take \d+ days; --epochs \d+ takes 30", _flat(capsys))
+
+
+def _flat(capsys):
+    return " ".join(capsys.readouterr().out.split())
+
+
 def test_what_does_not_fit_says_what_to_do(capsys):
     main([*ASKED[:-4], "--size", "224", "--gpus", "1", "--batch-size", "40000"])
     assert "It does not fit" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from counterpoint.plan.forecast import ROOM, Forecast
 
+DAYS = 30  # longer runs are told how many epochs fit
 CORES = 16  # of a node for each of its GPUs; more are seldom there
 
 
@@ -18,7 +19,7 @@ def bottleneck(plan: Forecast) -> str:
     }
     most = max(seconds, key=lambda name: seconds[name])
     share = f"{100 * seconds[most] / plan.step_seconds:.0f} % of a step"
-    return _SENTENCES[most](plan, share) + _data(plan)
+    return _SENTENCES[most](plan, share) + _data(plan) + _long(plan)
 
 
 def _too_large(plan: Forecast) -> str:
@@ -60,6 +61,16 @@ _SENTENCES = {
     "starts": _starts,
     "network": _network,
 }
+
+
+def _long(plan: Forecast) -> str:
+    """Name the epochs that a month has room for, where the recipe's take longer."""
+    days, epochs = plan.seconds / 86400, plan.workload.training.epochs
+    if days <= DAYS or epochs == 1:
+        return ""
+    fewer = max(1, int(epochs * DAYS / days))
+    short = days * fewer / epochs
+    return f" {epochs:,} epochs take {days:,.0f} days; --epochs {fewer} takes {short:,.0f}."
 
 
 def _data(plan: Forecast) -> str:
