@@ -21,6 +21,7 @@ FLAGS = {
     "block_shards": "block_shards",
     "strategy": "strategy",
     "checkpoint_activations": "checkpoint_activations",
+    "slice_megabytes": "slice_megabytes",
 }
 """Settings of training that the command takes, each with the name of its option."""
 

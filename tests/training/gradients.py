@@ -3,12 +3,14 @@
 import copy
 import functools
 from dataclasses import replace
+from typing import ClassVar
 
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.framework import Gathered, Samples
+from counterpoint.framework.settings import Training
 from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, QueryKeyEncoder
 from counterpoint.parts.extraction import Bank, ByLabel, Compare, Context, Keys, Queue
 from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
@@ -22,6 +24,9 @@ from counterpoint.parts.similarity import (
     ScaledDot,
 )
 from counterpoint.training.distributed import Ranks
+from counterpoint.training.optimisers import optimiser
+from counterpoint.training.rank_slices import RankSlices
+from counterpoint.training.step import step_twins
 from newer import DINO, BarlowTwins, OthersOfTwin, VICReg
 from toy import LastToFirst, TinyEncoder, tiny_batch, tiny_method
 
@@ -92,6 +97,37 @@ METHODS = {
     ),
 }
 
+AT_ONCE = ("regression", "byol", "byol, batch norm", "supervised", "dino", "barlow twins", "vicreg")
+"""No negatives, labels, or a loss that is not walked: candidates come at once, or not at all."""
+SOME = ("learned temperature", "tau 0.01", "triplet", "amdim", "moco", "cmc")
+SLICES = {2: ((12, 16, SOME[:4]),), 3: ((11, 2, SOME), (11, 5, SOME))}
+"""By ranks: images, slices, methods; tests/training/test_slices.py has all of them."""
+
+
+class InSlices(Ranks):
+    """Counts how often candidates came in slices, for a test that would otherwise show nothing."""
+
+    seen: ClassVar[list[int]] = []
+
+    def slices(self, vectors, everyone):
+        found = super().slices(vectors, everyone)
+        if found is not None:
+            self.seen.append(found.count)
+        return found
+
+
+class Forgetful(InSlices):
+    """Slices whose gradient does not come back."""
+
+    def slices(self, vectors, everyone):
+        found = super().slices(vectors, everyone)
+        return found and Kept(everyone, found.count, self.group)
+
+
+class Kept(RankSlices):
+    def give_back(self, gradient, number):
+        return lambda: gradient[self.own_columns(number)]
+
 
 class WithoutGradient(Ranks):
     """The common mistake: candidates of other ranks as constants."""
@@ -119,7 +155,7 @@ def whole(method, count):
         model(*labelled(*tiny_batch(count, seed=1)))  # what a queue or a bank remembers
     loss = model(*labelled(*tiny_batch(count)))
     loss.backward()
-    return loss.detach(), gradients(model), memory(model)
+    return loss.detach(), gradients(model), memory(model), updated(model)
 
 
 def of_step(world, count):
@@ -148,7 +184,7 @@ def share(method, count, world, rank, *, ddp):
         for gradient in found.values():
             gradient.div_(world.size)
             dist.all_reduce(gradient, group=world.group)
-    return mean, found, memory(model)
+    return mean, found, memory(model), updated(model) if ddp else {}
 
 
 def own(count, world, rank, seed=0):
@@ -169,15 +205,26 @@ def gradients(model):
 
 def memory(model):
     """What is remembered: the queue or the bank, the running statistics of batch norms."""
-    return {name: buffer.double() for name, buffer in model.named_buffers()}
+    return {name: buffer.double().clone() for name, buffer in model.named_buffers()}
+
+
+def updated(model):
+    """The weights after an update by LARS, and those of twins that follow."""
+    optimiser(model, Training()).step()
+    step_twins(model, 0.1)
+    return {name: weight.detach().clone() for name, weight in model.named_parameters()}
 
 
 def error(method, count, world, rank, *, ddp):
-    """Largest difference between one process and many, relative to the largest gradient."""
-    loss, exact, remembered = whole(method, count)
-    mean, found, kept = share(method, count, world, rank, ddp=ddp)
+    """Largest difference between one process and many, relative to the largest gradient.
+
+    Losses, gradients and updated weights count; what is remembered has to be the same.
+    """
+    loss, exact, remembered, weights = whole(method, count)
+    mean, found, kept, moved = share(method, count, world, rank, ddp=ddp)
     for name, buffer in remembered.items():  # the same on every rank as in one process
         torch.testing.assert_close(kept[name], buffer, atol=1e-12, rtol=0)
     scale = max(g.abs().max().item() for g in exact.values())
     worst = max((exact[name] - found[name]).abs().max().item() for name in exact)
-    return max(worst / scale, abs((loss - mean) / loss).item())
+    apart = [(weights[name] - there).abs().max().item() for name, there in moved.items()]
+    return max(worst / scale, abs((loss - mean) / loss).item(), *apart)

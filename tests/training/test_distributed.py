@@ -34,6 +34,19 @@ for size in range(1, ranks + 1):
             if count == 12 or size == 3:  # otherwise the ranks exchange who they have
                 world = gradients.of_step(world, count)
             errors[f"{size} {name} {count}"] = gradients.error(method, count, world, rank, ddp=True)
+    for count, rounds, names in gradients.SLICES.get(size, ()):
+        world = gradients.of_step(gradients.InSlices(group, rounds=rounds), count)
+        for name in names:
+            seen, method = len(world.seen), gradients.METHODS[name]
+            key = f"slices {size} {name} {count} {rounds}"
+            errors[key] = gradients.error(method, count, world, rank, ddp=True)
+            if name not in gradients.AT_ONCE and len(world.seen) == seen:
+                errors[key] = 1.0
+    if size > 1:
+        method = gradients.METHODS["learned temperature"]
+        forgetful = gradients.of_step(gradients.Forgetful(group, rounds=2), 12)
+        wrong = gradients.error(method, 12, forgetful, rank, ddp=True)
+        errors[f"forgetful {size}"] = wrong
     if size > 1:
         method = gradients.METHODS["learned temperature"]
         wrong = gradients.error(method, 12, gradients.WithoutGradient(group), rank, ddp=True)
@@ -78,6 +91,18 @@ def test_processes_give_the_gradient_of_one(errors, size):
     mine = {key: value for key, value in errors.items() if key.startswith(f"{size} ")}
     assert len(mine) == 50
     assert max(mine.values()) < BOUND, mine
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_candidates_in_slices_give_the_gradient_of_one(errors, size):
+    mine = {key: value for key, value in errors.items() if key.startswith(f"slices {size} ")}
+    assert len(mine) == {2: 4, 3: 12}[size]
+    assert max(mine.values()) < BOUND, mine
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_slices_whose_gradient_does_not_come_back_fail(errors, size):
+    assert errors[f"forgetful {size}"] > 1e-3
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])

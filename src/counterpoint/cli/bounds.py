@@ -39,6 +39,7 @@ MINIMUM = {
     "shard_size": 1,
     "signal_seconds": 1,
     "size": 1,
+    "slice_megabytes": 0,
     "slices": 1,
     "speed": 0,
     "steps": 1,

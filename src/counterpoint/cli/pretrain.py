@@ -40,6 +40,7 @@ def pretrain_command(
     block_shards: int | None = None,
     strategy: Literal["ddp", "fsdp2"] | None = None,
     checkpoint_activations: bool = False,
+    slice_megabytes: float | None = None,
     devices: int = 1,
     workers: int | None = None,
     resume: str = "never",
@@ -95,6 +96,8 @@ def pretrain_command(
             weight, for models that do not fit (default: ddp).
         checkpoint_activations: Keep less for the backward pass and compute it again: less memory,
             about a third more time.
+        slice_megabytes: On several devices: megabytes of candidates to gather at once; more of
+            them come in slices, with the same result (default: 64).
         devices: Processes to train on; under torchrun or SLURM, theirs.
         workers: Processes that read image files (default: one per core).
         resume: "auto" resumes from the newest checkpoint in --out, or starts afresh if there is

@@ -23,7 +23,7 @@ from counterpoint.framework.contracts import (
 )
 from counterpoint.framework.errors import PartError
 from counterpoint.framework.local_rows import is_sharded
-from counterpoint.framework.optional import Twinned, asks_for_labels
+from counterpoint.framework.optional import Twinned, asks_for_labels, takes_slices
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import (
     Comparison,
@@ -100,7 +100,7 @@ def contrast(
     """
     given = as_samples(samples)
     encoded = model.encode(views)
-    reach = Once(world) if model.loss.needs_negatives else ALONE
+    reach = Once(world, in_slices(model)) if model.loss.needs_negatives else ALONE
     losses = []
     for comparison in model.extraction(encoded, given, world):
         scores = _widened(model.similarity(comparison, reach), given)
@@ -112,14 +112,19 @@ def contrast(
     return torch.stack(losses).sum()
 
 
+def in_slices(model: Model) -> bool:
+    """Return whether candidates may come in slices; labels have too many positives to list."""
+    return takes_slices(model.loss) > 0 and not model.needs_labels
+
+
 def _none_forgotten(comparison: Comparison, scores: Scores) -> None:
     """Refuse a similarity that leaves out what a queue or a bank remembers."""
     past = 0 if comparison.remembered is None else len(comparison.remembered.vectors)
-    if past and len(scores.candidates) < len(comparison.candidates) + past:
+    if past and scores.columns < len(comparison.candidates) + past:
         raise PartError(
             "similarity",
             got=f"{len(comparison.candidates)} candidates and {past} remembered ones",
-            needs=f"scores with all of them, and gives {len(scores.candidates)}",
+            needs=f"scores with all of them, and gives {scores.columns}",
             do="put comparison.remembered behind the gathered candidates, as Phi does",
         )
 

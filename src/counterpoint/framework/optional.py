@@ -5,6 +5,7 @@
 | `for_samples(n)` | settings of an extraction | the same settings | pretraining, before it builds |
 | `held_out` | settings of an extraction | True | the search for a learning rate |
 | `needs_labels` | settings of any part | False | who makes `Samples` |
+| `takes_slices` | a built loss | 0: it cannot; else how often it walks over them | `contrast` |
 | `online`, `target`, `step`, `restart` (`Twinned`) | a built encoder or head | no twin | steps |
 | `probe` | a built encoder | -1, the last map | evaluation |
 | `needs_all_views` | a built encoder | False: it takes any number | health |
@@ -56,6 +57,11 @@ def asks_for_labels(parts: Iterable[object]) -> bool:
         if is_dataclass(part) and asks_for_labels(getattr(part, f.name) for f in fields(part)):
             return True
     return False
+
+
+def takes_slices(loss: object) -> int:
+    """Return how often the forward pass of a loss walks over slices of candidates; 0: it cannot."""
+    return int(getattr(loss, "takes_slices", 0))
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from torch import Tensor
 from counterpoint.framework.batch_samples import Index as Index
 from counterpoint.framework.batch_samples import Samples
 from counterpoint.framework.errors import PartError
-from counterpoint.framework.world import Everyone
+from counterpoint.framework.world import Everyone, Slices
 
 Images = UInt8[Tensor, "batch channel height width"]
 """x: what the data gives; bytes until the device."""
@@ -143,6 +143,14 @@ class Scores:
     """The same of the candidates of each rank: rank after rank, and view after view."""
     samples: Samples | None = None
     """This rank's samples, their labels and the progress of training; `contrast` sets it."""
+    slices: Slices | None = None
+    """The candidates of the other ranks, where they come in slices: `candidates` are then this
+    rank's own and those of the past. Only a loss that says `takes_slices` is given them."""
+
+    @property
+    def columns(self) -> int:
+        """How many candidates an anchor is scored with, those that come in slices included."""
+        return len(self.candidates) + (0 if self.slices is None else self.slices.elsewhere)
 
     def anchors_by_view(self) -> tuple[Float[Tensor, "row channel"], ...]:
         """Return this rank's anchors of each view, row i being the same image in all of them."""

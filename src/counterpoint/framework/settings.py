@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
+from counterpoint.framework.wire import SLICE_MEGABYTES
+
 OptimiserName = Literal["lars", "sgd", "adam", "adamw"]
 Schedule = Literal["cosine", "steps"]
 Precision = Literal["32-true", "bf16-mixed", "64-true"]
@@ -16,9 +18,9 @@ NAMES = {
     "precision": Precision,
     "strategy": Strategy,
 }
-MACHINE = ("strategy", "checkpoint_activations")
+MACHINE = ("strategy", "checkpoint_activations", "slice_megabytes")
 """Settings that fit a run to its machines: with others it is the same run, and resumes."""
-POSITIVE = ("epochs", "batch", "lr", "accumulate", "eps", "gradient_scale")
+POSITIVE = ("epochs", "batch", "lr", "accumulate", "eps", "gradient_scale", "slice_megabytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +75,16 @@ class Training:
     checkpoint_activations: bool = False
     """Keep only the input of each block of the encoder, and compute the rest again in the backward
     pass: less memory, about a third more time, the same gradient."""
+    slice_megabytes: float | None = None
+    """Megabytes of the candidates of all ranks that a rank gathers at once; where they are more,
+    they come in slices, and the loss and its gradient are the same. None is 64."""
 
     def __post_init__(self) -> None:
         for setting, names in NAMES.items():
             _known(setting, getattr(self, setting), get_args(names))
         for setting in POSITIVE:
-            if not getattr(self, setting) > 0:
-                raise ValueError(
-                    f"training: {setting} is {getattr(self, setting)}; needs more than 0"
-                )
+            if (given := getattr(self, setting)) is not None and not given > 0:
+                raise ValueError(f"training: {setting} is {given}; needs more than 0")
         for setting in ("lanes", "block_shards"):
             if (given := getattr(self, setting)) is not None and given < 1:
                 raise ValueError(f"training: {setting} is {given}; needs 1 or more")
@@ -109,6 +112,11 @@ class Training:
     def micro_batch(self) -> int:
         """Images that are worked through at once, over all ranks."""
         return self.batch // self.accumulate
+
+    @property
+    def slice_bytes(self) -> float:
+        """Bytes of candidates that are gathered at once."""
+        return 1e6 * (SLICE_MEGABYTES if self.slice_megabytes is None else self.slice_megabytes)
 
     @property
     def states(self) -> int:

@@ -42,7 +42,42 @@ class Gathered:
         whole = sum(own)
         if not whole:
             return ()
-        return tuple(tuple(size * each // whole for each in own) for size in self.sizes)
+        known = {size: tuple(size * each // whole for each in own) for size in set(self.sizes)}
+        return tuple(map(known.__getitem__, self.sizes))  # no Python for each rank
+
+
+Arrival = Callable[[], Tensor]
+"""Rows that are on their way: the call waits for them, on a device without the host."""
+
+
+@runtime_checkable
+class Slices(Protocol):
+    """The candidates of all ranks in rounds: in each, every rank gives a part of its own.
+
+    A rank has its own candidates already, so it walks around them: `own_columns`.
+    """
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def elsewhere(self) -> int:
+        """How many candidates the other ranks have."""
+
+    def identity(self, number: int, /) -> Int64[Tensor, " slice"]:
+        """Return whose the candidates of a slice are, on the host; those of this rank `NOBODY`."""
+
+    def own_columns(self, number: int, /) -> slice:
+        """Return where this rank's candidates stand in a slice."""
+
+    def own_rows(self, number: int, /) -> slice:
+        """Return which of this rank's candidates are in a slice."""
+
+    def fetch(self, own: Float[Tensor, "own channel"], number: int, /) -> Arrival:
+        """Begin to collect a slice from all ranks."""
+
+    def give_back(self, gradient: Float[Tensor, "slice channel"], number: int, /) -> Arrival:
+        """Begin to sum the gradient of a slice over the ranks; this rank's rows arrive."""
 
 
 @runtime_checkable
@@ -72,6 +107,11 @@ class World(Protocol):
 
         Without `everyone` the ranks exchange sizes and identities, and the host waits for them.
         """
+
+    def slices(
+        self, vectors: Float[Tensor, "own channel"], everyone: Everyone | None, /
+    ) -> Slices | None:
+        """Divide the candidates of all ranks into slices; None where they fit at once."""
 
     def total(self, count: Float[Tensor, ""], /) -> Float[Tensor, ""]:
         """Sum a count over the ranks."""
@@ -106,6 +146,13 @@ class Alone:
     ) -> Gathered:
         return Gathered(vectors, identity, 0, (len(vectors),))
 
+    def slices(
+        self,
+        vectors: Float[Tensor, "own channel"],  # noqa: ARG002 (there is nobody else)
+        everyone: Everyone | None,  # noqa: ARG002
+    ) -> None:
+        return None
+
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:
         return count
 
@@ -121,6 +168,8 @@ class Once:
     """A world in which the same candidates are gathered once, however often they are compared."""
 
     world: World
+    in_slices: bool = False
+    """Whether the loss can take them in slices."""
     known: list[tuple[Tensor, Tensor, Gathered]] = field(default_factory=list)
 
     @property
@@ -149,6 +198,11 @@ class Once:
         found = self.world.gather(vectors, identity, everyone)
         self.known.append((vectors, identity, found))
         return found
+
+    def slices(
+        self, vectors: Float[Tensor, "own channel"], everyone: Everyone | None
+    ) -> Slices | None:
+        return self.world.slices(vectors, everyone) if self.in_slices else None
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:
         return self.world.total(count)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, Everyone, PartError, Scores, World
+from counterpoint.framework import ALONE, Comparison, Everyone, PartError, Scores, World
 from counterpoint.framework.codec import LATER
 from counterpoint.framework.precision import at_least_fp32
 from counterpoint.parts.heads import LastNorm, perceptron
@@ -158,7 +158,9 @@ class Phi(nn.Module):
             anchors = candidates = anchors * scale**0.5
         else:
             anchors, candidates = anchors * scale, at_least_fp32(q(comparison.candidates))
-        gathered = world.gather(candidates, comparison.candidate_identity, comparison.everyone)
+        slices = world.slices(candidates, comparison.everyone)
+        reach = world if slices is None else ALONE  # those of the others come later
+        gathered = reach.gather(candidates, comparison.candidate_identity, comparison.everyone)
         vectors, identity, past = gathered.vectors, gathered.identity, comparison.remembered
         if past is not None:
             old = at_least_fp32(q(past.vectors))
@@ -175,6 +177,7 @@ class Phi(nn.Module):
             bound=self.bound,
             anchor_views=comparison.anchor_views,
             candidate_views=gathered.views(comparison.candidate_views),
+            slices=slices,
         )
 
 

@@ -11,11 +11,10 @@ from torch.autograd.function import once_differentiable
 
 from counterpoint.data.order import share_sizes
 from counterpoint.framework import ALONE, Everyone, Gathered, Samples, World
-from counterpoint.framework.world import Identify
-
-# torch 2.14 renamed both; the old names warn there.
-_all_gather = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
-_reduce_scatter = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
+from counterpoint.framework.wire import SLICE_MEGABYTES, slices_for
+from counterpoint.framework.world import Identify, Slices
+from counterpoint.training.rank_slices import RankSlices
+from counterpoint.training.row_exchange import all_gather, start_gather, start_scatter
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,10 @@ class Ranks:
     """Their numbers in this step, rank after rank, on the host; None asks the ranks."""
     labels: Int64[Tensor, " batch"] | None = None
     """Their labels, where a part asks for them."""
+    budget: float = SLICE_MEGABYTES * 1e6
+    """Bytes of the candidates of all ranks that come at once; more come in slices."""
+    rounds: int | None = None
+    """How many slices; None as the budget asks."""
 
     @property
     def size(self) -> int:
@@ -68,7 +71,8 @@ class Ranks:
             if len(block[0])
         ]
         identity = torch.cat([part.flatten() for part in found])
-        return Everyone(identity, tuple(part.shape[1] for part in found for _ in part))
+        sizes = sum(((part.shape[1],) * len(part) for part in found), ())
+        return Everyone(identity, sizes)
 
     def gather(
         self,
@@ -78,7 +82,7 @@ class Ranks:
     ) -> Gathered:
         if everyone is None:
             sizes = self._asked(len(vectors), vectors.device)
-            there = _gather(identity.to(vectors.device), sizes, self.group)
+            there = start_gather(identity.to(vectors.device), sizes, self.group)()
             everyone = Everyone(there.to(identity.device), sizes)
         return Gathered(
             vectors=_Gather.apply(vectors, everyone.sizes, self.group),
@@ -86,6 +90,18 @@ class Ranks:
             start=sum(everyone.sizes[: self.rank]),
             sizes=everyone.sizes,
         )
+
+    def slices(
+        self, vectors: Float[Tensor, "own channel"], everyone: Everyone | None
+    ) -> Slices | None:
+        """Divide candidates where all of them are known; where the ranks ask, they come at once."""
+        if everyone is None:
+            return None
+        rows, width = max(everyone.sizes), vectors.shape[1]
+        size = vectors.element_size()
+        asked = slices_for(rows, width, ranks=self.size, budget=self.budget, itemsize=size)
+        count = min(rows, self.rounds or asked)
+        return RankSlices(everyone, count, self.group) if count > 1 else None
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:
         summed = count.clone()
@@ -102,14 +118,16 @@ class Ranks:
 
     def _asked(self, own: int, device: torch.device) -> tuple[int, ...]:
         sizes = torch.zeros(self.size, dtype=torch.int64, device=device)
-        _all_gather(sizes, torch.tensor([own], device=device), group=self.group)
+        all_gather(sizes, torch.tensor([own], device=device), group=self.group)
         return tuple(sizes.tolist())
 
 
-def world(batch: int | None = None, *, lanes: int = 1) -> World:
+def world(
+    batch: int | None = None, *, lanes: int = 1, budget: float = SLICE_MEGABYTES * 1e6
+) -> World:
     """Return the ranks of this job, with `batch` images a step; a single process is alone."""
     several = dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
-    return Ranks(batch=batch, lanes=lanes) if several else ALONE
+    return Ranks(batch=batch, lanes=lanes, budget=budget) if several else ALONE
 
 
 def _device(group: dist.ProcessGroup | None) -> torch.device:
@@ -123,18 +141,12 @@ class _Gather(torch.autograd.Function):
         ctx: Any, own: Tensor, sizes: tuple[int, ...], group: dist.ProcessGroup | None
     ) -> Tensor:
         ctx.sizes, ctx.group = sizes, group
-        return _gather(own, sizes, group)
+        return start_gather(own, sizes, group)()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        sizes, group = ctx.sizes, ctx.group
-        parts = gradient.contiguous()
-        if min(sizes) < max(sizes):
-            parts = torch.cat([_pad(part, max(sizes)) for part in gradient.split(sizes)])
-        own = gradient.new_empty(max(sizes), *gradient.shape[1:])
-        _reduce_scatter(own, parts, op=dist.ReduceOp.SUM, group=group)
-        return own[: sizes[dist.get_rank(group)]], None, None
+        return start_scatter(gradient, ctx.sizes, ctx.group)(), None, None
 
 
 class _Sum(torch.autograd.Function):
@@ -151,21 +163,3 @@ class _Sum(torch.autograd.Function):
         summed = gradient.contiguous().clone()
         dist.all_reduce(summed, group=ctx.group)
         return summed, None
-
-
-def _gather(own: Tensor, sizes: tuple[int, ...], group: dist.ProcessGroup | None) -> Tensor:
-    """Gather rows; ranks with fewer pad, and the padding is cut off again."""
-    longest = max(sizes)
-    padded = own.new_empty(longest * len(sizes), *own.shape[1:])
-    _all_gather(padded, _pad(own, longest), group=group)
-    if min(sizes) == longest:
-        return padded
-    parts = padded.split(longest)
-    return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
-
-
-def _pad(rows: Tensor, length: int) -> Tensor:
-    missing = length - len(rows)
-    if missing == 0:
-        return rows.contiguous()
-    return torch.cat([rows, rows.new_zeros(missing, *rows.shape[1:])])

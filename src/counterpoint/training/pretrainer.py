@@ -62,7 +62,8 @@ class Pretrainer(L.LightningModule):
 
     def setup(self, stage: str) -> None:  # noqa: ARG002 (Lightning's signature)
         settings = self.training_settings
-        self.world = world(settings.micro_batch, lanes=settings.lanes or 1)
+        lanes, budget = settings.lanes or 1, settings.slice_bytes
+        self.world = world(settings.micro_batch, lanes=lanes, budget=budget)
         if self.training_settings.sync_batchnorm:
             fused = self.trainer.strategy.root_device.type == "cuda"
             share_statistics(self.model, self.world, fused=fused)

@@ -17,6 +17,7 @@ from counterpoint.training.cost import (
     trained_parameters,
 )
 from counterpoint.training.strategy_words import strategy_words
+from counterpoint.training.traffic import exchanges_of
 
 WIDE = 2048  # images; more are made for many devices
 
@@ -29,9 +30,24 @@ def candidates(model: Model, training: Training, *, ranks: int) -> str:
     each, kept = three - two, two - 2 * (three - two)
     remembered = f" and {kept:,} remembered" if kept else ""
     gathered = f", gathered from {ranks} ranks" if ranks > 1 else ""
+    gathered += slices_words(model, training, ranks=ranks)
     where = "the batch" if training.accumulate == 1 else f"a part of {training.micro_batch}"
     count = each * training.micro_batch + kept
     return f"{count:,} per anchor: {each} of each image in {where}{remembered}{gathered}"
+
+
+def slices_words(model: Model, training: Training, *, ranks: int) -> str:
+    """Say in how many slices candidates come, or why they come at once though they are many."""
+    found = exchanges_of(model, training, ranks=ranks)
+    most = max((each.slices for each in found), default=1)
+    budget = f"{training.slice_bytes / 1e6:g} MB"
+    if most > 1:
+        return f" in {most:,} slices of at most {budget}"
+    largest = max((each.held(ranks) / (1 + each.gradient) for each in found), default=0)
+    if largest <= training.slice_bytes:
+        return ""
+    why = "labels make" if model.needs_labels else "this loss makes"
+    return f" at once, {largest / 1e6:,.0f} MB: {why} slices impossible"
 
 
 def _candidates(model: Model, images: int) -> int:

@@ -117,16 +117,20 @@ class BankExtraction(nn.Module):
     @torch.no_grad()
     def remember(self, vectors: list[Tensor], index: Index, world: World) -> None:
         """Move the entries of all ranks' samples towards what was just seen."""
-        if not self.training or self.entries.is_meta:
+        if not self.training:
             return
         keep = self.settings.momentum
         everyone = world.everyone(lambda samples: samples.index)
         for view, mine in enumerate(vectors):
             gathered = world.gather(F.normalize(mine.detach(), dim=1), index, everyone)
+            if self.entries.is_meta:
+                continue
             seen, who = gathered.vectors.to(self.entries), send(gathered.identity, mine.device)
             moved = keep * self.entries[view, who] + (1 - keep) * seen
             if self.settings.start == "seen":
                 moved = torch.where(self.seen[who][:, None], moved, seen)
             self.entries[view, who] = F.normalize(moved, dim=1)
+        if self.entries.is_meta:
+            return
         self.seen[who] = True
         add_to(self, "steps", 1)

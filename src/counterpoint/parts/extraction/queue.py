@@ -93,10 +93,12 @@ class QueueExtraction(nn.Module):
     @torch.no_grad()
     def push(self, comparison: Comparison, world: World) -> None:
         """Write the keys of all ranks over the oldest ones."""
-        if not self.training or self.keys.is_meta:
+        if not self.training:
             return
         given = comparison.candidates.detach(), comparison.candidate_identity
         newest = world.gather(*given, comparison.everyone).vectors[-self.size :].to(self.keys)
+        if self.keys.is_meta:
+            return
         start = count_of(self, "written") % self.size
         room = min(len(newest), self.size - start)
         self.keys[start : start + room] = newest[:room]

@@ -29,6 +29,7 @@ class NCE:
 
     part: ClassVar[Literal["loss"]] = "loss"
     needs_negatives: ClassVar[bool] = True
+    takes_slices: ClassVar[int] = 1
 
     numerator: Numerator = "each"
     """each: one term per positive (equation 3, amdim-public); sum: the positives of an anchor
@@ -53,7 +54,7 @@ class NCE:
         return self
 
     def __call__(self, scores: Scores, world: World = ALONE) -> Terms:  # noqa: ARG002
-        if crowded(scores):
+        if scores.slices is None and crowded(scores):
             return by_rows(scores, self._rows)
         return nce(
             summarise(scores),

@@ -8,7 +8,9 @@ from torch import Tensor
 
 from counterpoint.framework import ALONE, Loss, PartError, Scores, Terms, World
 from counterpoint.framework.contracts import BuiltLoss
+from counterpoint.framework.optional import takes_slices
 from counterpoint.framework.precision import at_least_fp32, without_autocast
+from counterpoint.framework.world import Slices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +55,17 @@ class BuiltPenalised:
     def needs_negatives(self) -> bool:
         return self.of.needs_negatives
 
+    @property
+    def takes_slices(self) -> int:
+        return takes_slices(self.of)
+
     def __call__(self, scores: Scores, world: World = ALONE) -> Terms:
         terms = self.of(scores, world)
-        squares = mean_squares(at_least_fp32(scores.anchors), at_least_fp32(scores.candidates))
+        anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
+        if scores.slices is None:
+            squares = mean_squares(anchors, candidates)
+        else:
+            squares = squares_in_slices(anchors, candidates, scores.slices, world)
         return Terms(terms.total + self.weight * squares, terms.count)
 
 
@@ -68,3 +78,15 @@ def mean_squares(anchors: Tensor, candidates: Tensor) -> Tensor:
     with without_autocast(anchors.device):
         squares = (anchors.mT @ anchors) * (candidates.mT @ candidates)
     return torch.sum(squares) / len(candidates)
+
+
+def squares_in_slices(anchors: Tensor, local: Tensor, slices: Slices, world: World) -> Tensor:
+    """Return the same where `local` are this rank's own candidates and those of the past.
+
+    C^T C of all ranks is the sum of theirs: d^2 numbers travel, and no candidate.
+    """
+    own = slices.own_rows(slices.count - 1).stop
+    with without_autocast(anchors.device):
+        gram: Tensor = world.sum(local[:own].mT @ local[:own]) + local[own:].mT @ local[own:]
+        squares = (anchors.mT @ anchors) * gram
+    return torch.sum(squares) / (len(local) + slices.elsewhere)

@@ -16,7 +16,10 @@ from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import NOBODY
 from counterpoint.framework.sending import send, send_together
 from counterpoint.parts.losses.pairs import Positives, positive_pairs
-from counterpoint.parts.losses.tiled import Product, Tiled, argmax_negatives
+from counterpoint.parts.losses.slice_plan import SlicePlan, slice_plan
+from counterpoint.parts.losses.sliced import Sliced
+from counterpoint.parts.losses.sliced_dots import SlicedDots, largest_in_slices
+from counterpoint.parts.losses.tiled import Largest, Product, Tiled
 from counterpoint.parts.losses.tiles import walk
 
 TILE = 1024  # 4 MB of fp32 scores: docs/decisions/0003-one-softmax.md has the measurement
@@ -57,11 +60,15 @@ def summarise(scores: Scores, *, tile: int = TILE) -> Summary:
     >>> summary.negative.exp()  # two candidates of the other image, all scores are 0
     tensor([2., 2., 2., 2.])
     """
+    anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
+    safe = _bound(scores) < SAFE[anchors.dtype]
+    if scores.slices is not None:
+        slices = slice_plan(scores, size=tile)
+        positive, negative = Sliced.apply(anchors, candidates, slices, scores.clip, safe)
+        return Summary(positive, slices.positives, negative)
     if (loud := _negatives_only(scores)) is not None:
         return replace(positives(scores), negative=summarise(loud, tile=tile).negative)
-    anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
-    safe = _bound(scores) < SAFE[anchors.dtype]
     positive, negative = Tiled.apply(anchors, candidates, plan, scores.clip, safe)
     return Summary(positive, plan.positives, negative)
 
@@ -72,16 +79,28 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
     The walk only finds which candidate that is; its score is then an ordinary dot product.
     An anchor without negatives has -inf.
     """
+    if scores.slices is not None:
+        return _hardest_in_slices(scores, slice_plan(scores, size=tile))
     if (loud := _negatives_only(scores)) is not None:
         return replace(positives(scores), negative=hardest(loud, tile=tile).negative)
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
     with without_autocast(anchors.device):
-        best = argmax_negatives(Product(anchors.detach(), candidates.detach(), plan, scores.clip))
+        largest = Largest.start(anchors.detach())
+        largest.look(Product(anchors.detach(), candidates.detach(), plan, scores.clip))
+    best = largest.column
     score = squash((anchors * candidates[best.clamp(min=0)]).sum(dim=1), scores.clip)
     negative = score.masked_fill(best < 0, -torch.inf)
     positive = _dots(anchors, candidates, plan.positives, scores.clip)
     return Summary(positive, plan.positives, negative)
+
+
+def _hardest_in_slices(scores: Scores, plan: SlicePlan) -> Summary:
+    anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
+    best = largest_in_slices(anchors.detach(), candidates.detach(), plan, scores.clip)
+    positive, hard = SlicedDots.apply(anchors, candidates, plan, best)
+    negative = squash(hard, scores.clip).masked_fill(best < 0, -torch.inf)
+    return Summary(squash(positive, scores.clip), plan.positives, negative)
 
 
 def positives(scores: Scores) -> Summary:

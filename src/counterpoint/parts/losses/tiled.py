@@ -26,10 +26,10 @@ class Product:
 
     def buffer(self, name: str, tile: Tile) -> Tensor:
         """Return room for one tile; the next tile gets the same room."""
-        if name not in self.buffers:
+        height, width = _extent(tile)
+        if name not in self.buffers or self.buffers[name].numel() < height * width:
             largest = max(height * width for height, width in map(_extent, self.walk.tiles))
             self.buffers[name] = self.anchors.new_empty(largest)
-        height, width = _extent(tile)
         return self.buffers[name][: height * width].view(height, width)
 
     def scores(self, tile: Tile) -> Tensor:
@@ -52,7 +52,9 @@ class Tiled(torch.autograd.Function):
         safe: bool,  # noqa: FBT001 (autograd functions take positional arguments only)
     ) -> tuple[Tensor, Tensor]:
         with without_autocast(anchors.device):
-            positive, negative = _summarise(Product(anchors, candidates, walk, clip, safe))
+            sums = Sums.start(anchors, safe=safe)
+            positive = sums.add(Product(anchors, candidates, walk, clip, safe))
+            negative = sums.log()
         ctx.save_for_backward(anchors, candidates, negative)
         ctx.walk, ctx.clip, ctx.safe = walk, clip, safe
         return positive, negative
@@ -63,52 +65,85 @@ class Tiled(torch.autograd.Function):
         anchors, candidates, negative = ctx.saved_tensors
         product = Product(anchors, candidates, ctx.walk, ctx.clip, ctx.safe)
         with without_autocast(anchors.device):
-            pair = _gradients(product, negative, *gradients, candidates=ctx.needs_input_grad[1])
-        return *pair, None, None, None
+            pull = Pull.of(anchors, negative, gradients[1], safe=ctx.safe)
+            # Own candidates are the anchors: their gradient goes there, and None is left to return.
+            elsewhere = any(tile.own is None for tile in ctx.walk.tiles)
+            wanted = ctx.needs_input_grad[1] and elsewhere
+            for_candidates = torch.zeros_like(candidates) if wanted else None
+            pull.add(product, gradients[0], for_candidates)
+        return pull.for_anchors, for_candidates, None, None, None
 
 
-def argmax_negatives(product: Product) -> Int64[Tensor, " anchor"]:
-    """Find the negative with the largest score of each anchor; -1 where there is none."""
-    peak = product.anchors.new_full((len(product.anchors),), -torch.inf)
-    best = torch.full((len(product.anchors),), -1, device=product.anchors.device)
+@dataclass(frozen=True, slots=True, eq=False)
+class Largest:
+    """The largest negative score of each anchor so far, and the column that it is in."""
 
-    def keep(value: Tensor, rows: slice, place: Tensor) -> None:
-        better = value > peak[rows]
-        peak[rows] = torch.where(better, value, peak[rows])
-        best[rows] = torch.where(better, place, best[rows])
+    peak: Float[Tensor, " anchor"]
+    column: Int64[Tensor, " anchor"]
+    """-1 where there is none."""
 
-    for tile in product.walk.tiles:
-        s = product.scores(tile)
-        _leave_out(s, tile)
-        value, place = s.max(dim=1)
-        keep(value, tile.rows, place + tile.columns.start)
-        if tile.mirror is not None:
-            value, place = s.max(dim=0)
-            shift = tile.columns.start - tile.mirror.start  # of own vectors among the candidates
-            keep(value, tile.mirror, place + tile.rows.start + shift)
-    return best
+    @classmethod
+    def start(cls, anchors: Tensor) -> "Largest":
+        """Begin without a score."""
+        peak = anchors.new_full((len(anchors),), -torch.inf)
+        return cls(peak, torch.full((len(anchors),), -1, device=anchors.device))
 
-
-def _summarise(product: Product) -> tuple[Tensor, Tensor]:
-    """Walk once: read the positives, sum exp of the rest."""
-    positive = product.anchors.new_zeros(len(product.walk.positives.anchor))
-    total = product.anchors.new_zeros(len(product.anchors))
-    peak = torch.zeros_like(total) if product.safe else torch.full_like(total, _lowest(total))
-    for tile in product.walk.tiles:
-        s = product.scores(tile)
-        if len(tile.pair):
-            positive[tile.pair] = s[tile.row, tile.column]
-        _leave_out(s, tile)
-        if product.safe:
-            s.exp_()
-            total[tile.rows] += s.sum(dim=1)
+    def look(self, product: Product, first: int = 0) -> None:
+        """Walk once; `first` is the number of the product's first column."""
+        for tile in product.walk.tiles:
+            s = product.scores(tile)
+            _leave_out(s, tile)
+            value, place = s.max(dim=1)
+            self._keep(value, tile.rows, place + (first + tile.columns.start))
             if tile.mirror is not None:
-                total[tile.mirror] += s.sum(dim=0)
-        else:
-            _add_shifted(s, total[tile.rows], peak[tile.rows])
-            if tile.mirror is not None:
-                _add_shifted(s.T, total[tile.mirror], peak[tile.mirror])
-    return positive, total.log() + peak
+                value, place = s.max(dim=0)
+                shift = tile.columns.start - tile.mirror.start  # of own vectors among candidates
+                self._keep(value, tile.mirror, place + (first + tile.rows.start + shift))
+
+    def _keep(self, value: Tensor, rows: slice, place: Tensor) -> None:
+        better = value > self.peak[rows]
+        self.peak[rows] = torch.where(better, value, self.peak[rows])
+        self.column[rows] = torch.where(better, place, self.column[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """The sum of exp of each anchor's negative scores so far, relative to its maximum."""
+
+    total: Float[Tensor, " anchor"]
+    peak: Float[Tensor, " anchor"]
+
+    @classmethod
+    def start(cls, anchors: Tensor, *, safe: bool) -> "Sums":
+        """Begin with nothing."""
+        total = anchors.new_zeros(len(anchors))
+        return cls(
+            total, torch.zeros_like(total) if safe else torch.full_like(total, _lowest(total))
+        )
+
+    def add(self, product: Product) -> Float[Tensor, " pair"]:
+        """Walk once: sum exp of the negatives, and return the scores of the positives."""
+        total, peak = self.total, self.peak
+        positive = total.new_zeros(len(product.walk.positives.anchor))
+        for tile in product.walk.tiles:
+            s = product.scores(tile)
+            if len(tile.pair):
+                positive[tile.pair] = s[tile.row, tile.column]
+            _leave_out(s, tile)
+            if product.safe:
+                s.exp_()
+                total[tile.rows] += s.sum(dim=1)
+                if tile.mirror is not None:
+                    total[tile.mirror] += s.sum(dim=0)
+            else:
+                _add_shifted(s, total[tile.rows], peak[tile.rows])
+                if tile.mirror is not None:
+                    _add_shifted(s.T, total[tile.mirror], peak[tile.mirror])
+        return positive
+
+    def log(self) -> Float[Tensor, " anchor"]:
+        """Return the log-sum-exp."""
+        return self.total.log() + self.peak
 
 
 def _add_shifted(scores: Tensor, total: Tensor, peak: Tensor) -> None:
@@ -118,30 +153,32 @@ def _add_shifted(scores: Tensor, total: Tensor, peak: Tensor) -> None:
     peak.copy_(higher)
 
 
-def _gradients(
-    product: Product,
-    negative: Tensor,
-    for_positive: Tensor,
-    for_negative: Tensor,
-    *,
-    candidates: bool,
-) -> tuple[Tensor, Tensor | None]:
-    """Walk again: give the gradients of the anchors and, where wanted, of the candidates."""
-    # No negatives, no gradient: +inf makes every exp(s - inf) zero.
-    level = torch.where(negative.isinf(), torch.inf, negative)
-    factor = for_negative * torch.exp(-level) if product.safe else for_negative
-    for_anchors = torch.zeros_like(product.anchors)
-    # Own candidates are the anchors: their gradient goes there, and None is left to return.
-    wanted = candidates and any(tile.own is None for tile in product.walk.tiles)
-    for_candidates = torch.zeros_like(product.candidates) if wanted else None
-    for tile in product.walk.tiles:
-        g = _tile_gradient(product, tile, level, factor, for_positive)
-        for_anchors[tile.rows].addmm_(g, product.candidates[tile.columns])
-        if tile.own is not None:
-            for_anchors[tile.own].addmm_(g.T, product.anchors[tile.rows])
-        elif for_candidates is not None:
-            for_candidates[tile.columns].addmm_(g.T, product.anchors[tile.rows])
-    return for_anchors, for_candidates
+@dataclass(frozen=True, slots=True, eq=False)
+class Pull:
+    """What the backward walk needs of every anchor, and the gradient that it adds to."""
+
+    level: Float[Tensor, " anchor"]
+    factor: Float[Tensor, " anchor"]
+    for_anchors: Float[Tensor, "anchor channel"]
+
+    @classmethod
+    def of(cls, anchors: Tensor, negative: Tensor, for_negative: Tensor, *, safe: bool) -> "Pull":
+        """Begin from the log-sum-exp of the negatives and its gradient."""
+        # No negatives, no gradient: +inf makes every exp(s - inf) zero.
+        level = torch.where(negative.isinf(), torch.inf, negative)
+        factor = for_negative * torch.exp(-level) if safe else for_negative
+        return cls(level, factor, torch.zeros_like(anchors))
+
+    def add(self, product: Product, for_positive: Tensor, for_candidates: Tensor | None) -> None:
+        """Walk again: add to the gradients of the anchors and, where wanted, of the candidates."""
+        for_anchors = self.for_anchors
+        for tile in product.walk.tiles:
+            g = _tile_gradient(product, tile, self.level, self.factor, for_positive)
+            for_anchors[tile.rows].addmm_(g, product.candidates[tile.columns])
+            if tile.own is not None:
+                for_anchors[tile.own].addmm_(g.T, product.anchors[tile.rows])
+            elif for_candidates is not None:
+                for_candidates[tile.columns].addmm_(g.T, product.anchors[tile.rows])
 
 
 def _tile_gradient(
@@ -175,6 +212,8 @@ def _leave_out(scores: Tensor, tile: Tile) -> None:
     """Take positives and the anchors themselves out of the negatives."""
     if len(tile.pair):
         scores[tile.row, tile.column] = -torch.inf
+    if tile.quiet is not None:
+        scores.index_fill_(1, tile.quiet, -torch.inf)
     if tile.diagonal:
         scores.fill_diagonal_(-torch.inf)
 

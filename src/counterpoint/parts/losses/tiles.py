@@ -37,6 +37,8 @@ class Tile:
     column: Int64[Tensor, " pair"]
     pair: Int64[Tensor, " pair"]
     """Place of each positive inside the tile, and its number among all positives."""
+    quiet: Int64[Tensor, " quiet"] | None = None
+    """Columns that are nobody's negatives, where there are some among others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,20 +49,27 @@ class Walk:
     positives: Positives
 
 
-def walk(scores: Scores, *, size: int) -> Walk:
+def walk(
+    scores: Scores, *, size: int, pairs: Positives | None = None, skip: slice | None = None
+) -> Walk:
     """Cut the scores into tiles of at most size^2 scores and sort the positives into them.
 
     What counts is the area: a few anchors and the candidates of many ranks are cut into tiles
     that are low and wide. In the own zone tiles are squares, because of the mirror images.
+
+    `pairs` are the positives, where they are known; columns of `skip` are in no tile.
     """
-    n, m, itself = len(scores.anchors), len(scores.candidates), scores.itself
-    pairs = positive_pairs(scores.anchor_identity, scores.candidate_identity, itself=itself)
+    n, m, itself = len(scores.anchors), len(scores.candidate_identity), scores.itself
+    if pairs is None:
+        pairs = positive_pairs(scores.anchor_identity, scores.candidate_identity, itself=itself)
     height = size if itself is not None else _other_side(m, size)
     width = _other_side(n, height, area=size * size)
     own = (0, 0) if itself is None else (itself, itself + n)
     before = _cuts(0, own[0], width)
     rows = _cuts(0, n, height)
     columns = [*before, *_cuts(*own, height), *_cuts(own[1], m, width)]
+    if skip is not None:
+        columns = [*_cuts(0, skip.start, width), *_cuts(skip.stop, m, width)]
     inside, counts = _places(*_above(scores, pairs, size), columns, len(rows), height)
     sent = send_together([*inside, *pairs.lists()], scores.anchors.device)
     places = zip(*(part.split(counts) for part in sent[:3]), strict=True)

@@ -17,6 +17,7 @@ class Triplet:
 
     part: ClassVar[Literal["loss"]] = "loss"
     needs_negatives: ClassVar[bool] = True
+    takes_slices: ClassVar[int] = 2
 
     margin: float = 1.0
     """How far above the negatives a positive score has to be."""
@@ -29,7 +30,7 @@ class Triplet:
         return self
 
     def __call__(self, scores: Scores, world: World = ALONE) -> Terms:  # noqa: ARG002
-        if crowded(scores):
+        if scores.slices is None and crowded(scores):
             return by_rows(scores, self._rows)
         return triplet(hardest(scores), margin=self.margin)
 
