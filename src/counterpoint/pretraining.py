@@ -16,7 +16,6 @@ from rich.table import Table
 from safetensors.torch import load_file
 from torch import nn
 
-from counterpoint.data.batches import check_lanes
 from counterpoint.framework import Encoder, Method, Model
 from counterpoint.framework.momentum import compiled
 from counterpoint.framework.pixels import Pixels
@@ -42,7 +41,12 @@ from counterpoint.training.run_store.run_copy import local_checkpoint
 from counterpoint.training.run_store.run_store import RunStore
 from counterpoint.training.signals import Notice, Stopped
 from counterpoint.training.summary import start_table
-from counterpoint.training.trainer import check_trainer_options, run_trainer, trainer_for
+from counterpoint.training.trainer import (
+    check_trainer_options,
+    refuse_idle_ranks,
+    run_trainer,
+    trainer_for,
+)
 
 
 def pretrain(
@@ -143,7 +147,7 @@ def pretrain(
             store=store,
         )
         runner = trainer_for(job.training, watching, loggers, steps=job.steps, asked=trainer)
-        _one_each(job.training, runner.world_size)
+        refuse_idle_ranks(job.training, runner.world_size)
         if runner.is_global_zero:
             held.enter_context(only_run(folder))
             if store is not None:
@@ -213,16 +217,6 @@ def _table(job: Job, model: Model, *, ranks: int) -> Table:
         ranks=ranks,
         steps=job.steps,
     )
-
-
-def _one_each(training: Training, ranks: int) -> None:
-    """Refuse more processes than there are images to share out at once."""
-    if training.micro_batch < ranks:
-        raise ValueError(
-            f"training: {training.micro_batch} images at once for {ranks} processes; needs one or "
-            "more for each: a larger --batch-size, a smaller --accumulate or fewer --devices"
-        )
-    check_lanes(training.lanes or 1, training.micro_batch, ranks=ranks)
 
 
 def _refuse_parts(module: Pretrainer, stopped: SystemExit | None, folder: str) -> None:

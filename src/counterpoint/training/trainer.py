@@ -15,6 +15,7 @@ from lightning.pytorch.loggers import Logger
 from lightning.pytorch.strategies import DDPStrategy
 from lightning.pytorch.strategies.launchers import _MultiProcessingLauncher
 
+from counterpoint.data.batches import check_lanes
 from counterpoint.framework.settings import Training
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
@@ -105,6 +106,16 @@ def check_trainer_options(asked: Iterable[str], *, own: Iterable[str]) -> None:
         if name not in known:
             near = did_you_mean(name, [*own, *known])
             raise TypeError(f"pretrain: got an unexpected argument {name}" + (near and f"; {near}"))
+
+
+def refuse_idle_ranks(training: Training, ranks: int) -> None:
+    """Refuse more processes than there are images to share out at once."""
+    if training.micro_batch < ranks:
+        raise ValueError(
+            f"training: {training.micro_batch} images at once for {ranks} processes; needs one or "
+            "more for each: a larger --batch-size, a smaller --accumulate or fewer --devices"
+        )
+    check_lanes(training.lanes or 1, training.micro_batch, ranks=ranks)
 
 
 def _refuse_returning_processes(runner: L.Trainer) -> None:
