@@ -4,39 +4,32 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import fully_shard
 
 from counterpoint.framework import Model, Momentum, PartError
 from counterpoint.framework.blocks import blocks_of
 from counterpoint.framework.momentum import uncompiled
-from counterpoint.parts.batch_norm import Norm
 
 
-def shard_model(
-    model: Model, mesh: DeviceMesh, *, compiled: bool = False, half: bool = False
-) -> None:
+def shard_model(model: Model, mesh: DeviceMesh, *, compiled: bool = False) -> None:
     """Share out the weights of a model by rows, in place: blocks, the twin, then the rest.
 
     A block is gathered when it is called and let go behind it, forward and backward. What belongs
     to no block is gathered for a whole step, that of a twin for its own pass. (An encoder of its
-    own would give slices of its maps, behind which torch loses sight of a change in place.) `half`
-    sends the weights of blocks without batch norm in bf16; gradients travel in fp32.
+    own would give slices of its maps, behind which torch loses sight of a change in place.)
     """
     _refuse_scalars(model)
     same_weights(model, mesh)
     model.to(memory_format=torch.contiguous_format)  # rows of weights are what is shared out
-    policy = MixedPrecisionPolicy()
     if compiled and isinstance(model.encoder, nn.Module):
         uncompiled(model.encoder)
     for block in reversed(blocks_of(model)):
         if compiled:
             block.compile()
-        fully_shard(
-            block, mesh=mesh, reshard_after_forward=True, mp_policy=_policy(block, half=half)
-        )
+        fully_shard(block, mesh=mesh, reshard_after_forward=True)
     if isinstance(model.encoder, Momentum):
-        fully_shard(model.encoder.twin, mesh=mesh, reshard_after_forward=True, mp_policy=policy)
-    fully_shard(model, mesh=mesh, mp_policy=policy)
+        fully_shard(model.encoder.twin, mesh=mesh, reshard_after_forward=True)
+    fully_shard(model, mesh=mesh)
 
 
 @torch.no_grad()
@@ -47,13 +40,6 @@ def same_weights(model: nn.Module, mesh: DeviceMesh) -> None:
         sent = tensor.to(mesh.device_type, memory_format=torch.contiguous_format)
         dist.broadcast(sent, group_src=0, group=group)
         tensor.copy_(sent)
-
-
-def _policy(block: nn.Module, *, half: bool) -> MixedPrecisionPolicy:
-    """Send weights in bf16, which autocast would make of them; a batch norm keeps its own."""
-    if not half or any(isinstance(module, Norm) for module in block.modules()):
-        return MixedPrecisionPolicy()
-    return MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
 
 
 def _refuse_scalars(model: nn.Module) -> None:

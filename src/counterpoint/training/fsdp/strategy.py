@@ -52,8 +52,7 @@ class Fsdp2Strategy(DDPStrategy):
         self.mesh = init_device_mesh(self.root_device.type, (self.world_size,))
         self.skeleton = shadow(module.model)
         settings = module.training_settings
-        half = settings.precision == "bf16-mixed"
-        shard_model(module.model, self.mesh, compiled=settings.compile, half=half)
+        shard_model(module.model, self.mesh, compiled=settings.compile)
         module.to(self.root_device)
         module.sharded, module.gather = True, self.whole
         io: Any = self.checkpoint_io
