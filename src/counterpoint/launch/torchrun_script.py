@@ -44,9 +44,8 @@ def torchrun_script(layout: RankLayout, address: str, *, folder: str, torchrun: 
     return (
         "#!/bin/bash\n"
         f"# Run this on {machines}.{meeting}\n"
-        "# Where an agent or its machine was lost, run it again there: the others wait for it,\n"
-        "# and all processes resume from the newest checkpoint. If the one at the address was\n"
-        "# lost, run it again on all of them.\n"
+        "# Where an agent or its machine was lost, stop the others and run it again on all of\n"
+        "# them: the run resumes from the newest checkpoint.\n"
         f"cd {shlex.quote(folder)} || exit 1\n"
         f"export TORCH_ELASTIC_SHUTDOWN_TIMEOUT={SHUTDOWN}  # for the checkpoint, after SIGTERM\n"
         f"{threads}"
