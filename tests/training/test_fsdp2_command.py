@@ -61,7 +61,11 @@ def test_it_trains_what_one_process_trains(sharded, data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "how", [("--devices", "2", "--strategy", "fsdp2"), ("--devices", "1")], ids=["sharded", "alone"]
+    "how",
+    [
+        pytest.param(("--devices", "2", "--strategy", "fsdp2"), id="sharded"),
+        pytest.param(("--devices", "1"), id="alone", marks=pytest.mark.full),
+    ],
 )
 def test_it_resumes_sharded_or_not(sharded, data, tmp_path, how):
     out, weights, _ = sharded
