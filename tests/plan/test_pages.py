@@ -75,5 +75,6 @@ def _flat(capsys):
 
 
 def test_what_does_not_fit_says_what_to_do(capsys):
-    main([*ASKED[:-4], "--size", "224", "--gpus", "1", "--batch-size", "40000"])
+    large = ["--size", "224", "--gpus", "1", "--batch-size", "40000"]
+    main(["plan", "--images", "50000", "--method", "byol-small", *large])
     assert "It does not fit" in capsys.readouterr().out
