@@ -69,10 +69,12 @@ class OneOfMany(SingleDeviceStrategy):
         if isinstance(self.precision_plugin, MixedPrecision):
             self.precision_plugin.device = NAME  # Lightning knows "cpu" and "cuda" only
 
-    def save_checkpoint(self, checkpoint, filepath, storage_options=None):
-        # A checkpoint takes dense tensors of torch's own type only.
-        plain = tree_map(lambda x: x.cpu() if is_here(x) else x, checkpoint)
-        super().save_checkpoint(plain, filepath, storage_options)
+    # A checkpoint takes dense tensors of torch's own type only.
+    def lightning_module_state_dict(self):
+        return _plain(super().lightning_module_state_dict())
+
+    def optimizer_state(self, optimizer):
+        return _plain(super().optimizer_state(optimizer))
 
 
 def on_accelerator(*, ranks=1, rank=0):
@@ -91,3 +93,7 @@ def ranks(count, *, rank=0):
         yield
     finally:
         dist.destroy_process_group()
+
+
+def _plain(state):
+    return tree_map(lambda x: x.cpu() if is_here(x) else x, state)
