@@ -52,10 +52,10 @@ def test_the_start_says_what_a_rank_holds(sharded):
     assert "health  epoch 1" in said  # rank 0 looks at a model that was brought together
 
 
-def test_it_trains_what_one_process_trains(sharded, data, tmp_path):
+def test_it_trains_what_ddp_trains(sharded, data, tmp_path):
     out, weights, _ = sharded
-    alone, _ = trained(tmp_path / "alone", data)
-    assert_close(weights, alone, exact=False)
+    ddp, _ = trained(tmp_path / "ddp", data, "--devices", "2")
+    assert_close(weights, ddp, exact=False)
     assert Run.open(out).model.encoder is not None
     assert load_file(out / "encoder.safetensors").keys()
 
