@@ -31,7 +31,7 @@ def plan_command(
     epochs: int | None = None,
     precision: Literal["32-true", "bf16-mixed"] | None = None,
     strategy: Literal["ddp", "fsdp2"] = "ddp",
-    slices: int = 1,
+    slice_megabytes: float | None = None,
     compare: str | None = None,
     kilobytes: float | None = None,
     json: str | None = None,
@@ -60,9 +60,9 @@ def plan_command(
         epochs: Passes over the images (default: the recipe's).
         precision: 32-true or bf16-mixed (default: the recipe's).
         strategy: How the model is divided over GPUs.
-        slices: Rounds in which candidates are gathered; more hold less at once.
+        slice_megabytes: Candidates of all GPUs that come at once, in MB (default: 64).
         compare: Alternatives to show side by side: ddp,fsdp2, names of GPUs (h100,b200), numbers
-            of GPUs (1,8,64), or batch, gpus or slices for fewer and more (default: none).
+            of GPUs (1,8,64), or batch, gpus or slices for smaller and larger (default: none).
         kilobytes: Size of an image file (default: 108, ImageNet's).
         json: File to write all figures to, for programs (default: none).
     """
@@ -78,9 +78,14 @@ def plan_command(
     from counterpoint.plan.gpus import GPUS as FIGURES
     from counterpoint.plan.networks import NETWORKS as LINES
 
-    changes = {"batch": batch_size, "accumulate": accumulate, "precision": precision}
+    changes: dict[str, Any] = {
+        "batch": batch_size,
+        "accumulate": accumulate,
+        "precision": precision,
+    }
+    changes |= {"slice_megabytes": slice_megabytes}
     load = _workload(data, images, method, encoder, size, epochs, changes, kilobytes)
-    plan = Forecast(load, FIGURES[gpu], count, LINES[network], strategy, slices)
+    plan = Forecast(load, FIGURES[gpu], count, LINES[network], strategy)
     plan = _here(plan) if here else plan
     _say(plan, compare, price)
     if json is not None:
@@ -151,6 +156,8 @@ def _next(plan: "Forecast", data: str | None, method: str, encoder: str | None) 
     words += ["--epochs", str(training.epochs), "--batch-size", str(training.batch)]
     words += ["--precision", training.precision, "--save-seconds", f"{plan.interval:.0f}"]
     words += ["--strategy", "fsdp2"] if plan.strategy == "fsdp2" else []
+    if training.slice_megabytes is not None:
+        words += ["--slice-megabytes", f"{training.slice_megabytes:g}"]
     words += ["--out", "RUN"]
     if plan.gpus > node:
         nodes = str(-(-plan.gpus // node))

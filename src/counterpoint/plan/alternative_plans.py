@@ -8,7 +8,8 @@ from counterpoint.plan.gpus import GPUS
 
 STRATEGIES: dict[str, Strategy] = {"ddp": "ddp", "fsdp2": "fsdp2"}
 TIMES = (0.5, 1, 2, 4)
-SLICES = (1, 4, 16)
+MEGABYTES = {"at once": 1e9, "256 MB": 256, "64 MB": 64, "16 MB": 16}
+"""Of a slice of the candidates."""
 
 
 def alternative_plans(plan: Forecast, what: str) -> dict[str, Forecast]:
@@ -23,7 +24,7 @@ def alternative_plans(plan: Forecast, what: str) -> dict[str, Forecast]:
         fitting = [n for n in dict.fromkeys(counts) if n <= plan.workload.training.micro_batch]
         return {f"{n:,} GPUs": replace(plan, gpus=n) for n in fitting}
     if what == "slices":
-        return {f"{n} slices": replace(plan, slices=n) for n in SLICES}
+        return {name: _with_slices(plan, most) for name, most in MEGABYTES.items()}
     found: dict[str, Forecast] = {}
     for name in what.split(","):
         if name in STRATEGIES:
@@ -43,6 +44,12 @@ def _scaled(batch: int, plan: Forecast) -> list[int]:
     counts = [round(batch * times / parts) * parts for times in TIMES]
     least, most = plan.gpus * parts, plan.workload.images
     return [count for count in dict.fromkeys(counts) if least <= count <= most]
+
+
+def _with_slices(plan: Forecast, megabytes: float) -> Forecast:
+    load = plan.workload
+    training = replace(load.training, slice_megabytes=megabytes)
+    return replace(plan, workload=replace(load, training=training))
 
 
 def _with_batch(plan: Forecast, batch: int) -> Forecast:

@@ -28,7 +28,7 @@ def _too_large(plan: Forecast) -> str:
     do = {
         "activations": "--accumulate, a smaller --batch-size, bf16-mixed or more GPUs",
         "views": "--accumulate, a smaller --batch-size or more GPUs",
-        "candidates of others": "--slices",
+        "candidates of others": "--slice-megabytes",
     }.get(largest, "--strategy fsdp2" if plan.strategy == "ddp" else "more GPUs")
     return (
         f"It does not fit: {needed:.0f} GB of the {there:.0f} that may be used, most of it "

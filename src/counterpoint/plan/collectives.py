@@ -1,8 +1,10 @@
 """What the ranks exchange in a step, as collectives with their bytes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from counterpoint.framework.wire import Exchange
 from counterpoint.plan.networks import Network, wire_seconds
 from counterpoint.training.step_count import StepCount
 
@@ -42,14 +44,18 @@ class Collective:
 
 
 def collectives_of(
-    step: StepCount, *, strategy: Strategy = "ddp", slices: int = 1, sync: bool = True
+    step: StepCount,
+    exchanges: Sequence[Exchange],
+    *,
+    strategy: Strategy = "ddp",
+    sync: bool = True,
 ) -> tuple[Collective, ...]:
     """List what the ranks exchange in one step without accumulation.
 
     The gradient is summed by DDP, or scattered by FSDP2, which gathers the weights twice.
-    Candidates are gathered, a second time for the gradient where they come in slices, and their
-    gradient is scattered. Batch norm gathers mean, spread and count of each channel, and sums two
-    gradients. Every rank says in five integers whether it wants to stop.
+    Candidates travel as `exchanges` say (`exchanges_of`). Batch norm gathers mean, spread and count
+    of each channel, and sums two gradients. Every rank says in five integers whether it wants to
+    stop.
     """
     if step.ranks == 1:
         return ()
@@ -66,16 +72,7 @@ def collectives_of(
             Collective("weights again", "all_gather", weights, blocks, "backward"),
             Collective("gradient", "reduce_scatter", weights, blocks, "backward"),
         ]
-    rows = [c.rows * c.width * FLOAT * step.ranks for c in step.candidates]
-    learned = sum(n for n, c in zip(rows, step.candidates, strict=True) if c.gradient)
-    calls = max(1, len(rows)) * slices
-    if rows:
-        hidden: Literal["", "loss"] = "loss" if slices > 1 else ""
-        found.append(Collective("candidates", "all_gather", sum(rows), calls, hidden))
-        if slices > 1 and learned:
-            found.append(Collective("candidates again", "all_gather", learned, calls, hidden))
-        if learned:
-            found.append(Collective("their gradient", "reduce_scatter", learned, calls, hidden))
+    found += candidate_collectives(exchanges, step.ranks)
     if sync and step.norms:
         channels, calls = sum(step.norms), len(step.norms)
         size = FLOAT * (2 * channels + calls) * step.ranks
@@ -83,3 +80,28 @@ def collectives_of(
         found.append(Collective("their gradient sums", "all_reduce", FLOAT * 2 * channels, calls))
     found.append(Collective("decisions", "all_reduce", 5 * 8))
     return tuple(found)
+
+
+def candidate_collectives(exchanges: Sequence[Exchange], ranks: int) -> list[Collective]:
+    """Return how candidates, and what a queue or a bank learns of other ranks, travel.
+
+    What comes in slices is gathered again by the backward pass, and hides behind the loss.
+
+    >>> found = candidate_collectives([Exchange(256, 128, gradient=True, slices=16)], 1024)
+    >>> sum(one.received(1024) for one in found) / 1e6
+    402.259968
+    """
+    hidden: Literal["", "loss"] = "loss" if any(e.slices > 1 for e in exchanges) else ""
+    rounds = {
+        "candidates": [(e, e.gathers() - (e.slices > 1)) for e in exchanges],
+        "candidates again": [(e, 1) for e in exchanges if e.slices > 1],
+        "their gradient": [(e, 1) for e in exchanges if e.gradient],
+    }
+    found = []
+    for what, some in rounds.items():
+        size = sum(times * ranks * e.given * e.width * e.itemsize for e, times in some)
+        calls = sum(times * e.slices for e, times in some)
+        operation: Operation = "reduce_scatter" if what == "their gradient" else "all_gather"
+        if size:
+            found.append(Collective(what, operation, size, calls, hidden))
+    return found

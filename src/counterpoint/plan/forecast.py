@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from counterpoint.framework.wire import Exchange
 from counterpoint.plan.collectives import Collective, Strategy, collectives_of
 from counterpoint.plan.goodput import (
     DETECT,
@@ -17,7 +18,7 @@ from counterpoint.plan.goodput import (
 from counterpoint.plan.machine import Machine, Taken, time_of
 from counterpoint.plan.networks import Network
 from counterpoint.plan.rank_memory import memory_parts
-from counterpoint.plan.workload import Workload, counts_of
+from counterpoint.plan.workload import Workload, counts_of, exchanges_for
 from counterpoint.training.operator_count import Work
 
 ROOM = 0.9  # of a GPU's memory; the rest is CUDA's own, and gaps between tensors
@@ -34,7 +35,6 @@ class Forecast:
     gpus: int
     network: Network
     strategy: Strategy = "ddp"
-    slices: int = 1
     view_seconds: float | None = None
     """Seconds of the views of an image, where they were measured; None counts what a GPU does."""
 
@@ -45,10 +45,10 @@ class Forecast:
         return memory_parts(
             whole,
             alone,
+            self.exchanges,
             states=self.workload.training.states,
             half=self.workload.half,
             strategy=self.strategy,
-            slices=self.slices,
         )
 
     @property
@@ -56,11 +56,21 @@ class Forecast:
         return sum(self.memory.values()) <= ROOM * self.machine.memory
 
     @cached_property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Candidates that each GPU gives to all others for one part of an update."""
+        return exchanges_for(self.workload, self.gpus)
+
+    @property
+    def slices(self) -> int:
+        """In how many slices candidates come, the most of all comparisons."""
+        return max((each.slices for each in self.exchanges), default=1)
+
+    @cached_property
     def collectives(self) -> tuple[Collective, ...]:
         """What the ranks exchange for one part of an update."""
         whole, _ = counts_of(self.workload, self.gpus)
         sync = self.workload.training.sync_batchnorm
-        return collectives_of(whole, strategy=self.strategy, slices=self.slices, sync=sync)
+        return collectives_of(whole, self.exchanges, strategy=self.strategy, sync=sync)
 
     @cached_property
     def parts(self) -> dict[str, Taken]:

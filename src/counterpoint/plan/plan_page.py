@@ -80,12 +80,13 @@ def _step(plan: Forecast) -> Iterable[Row]:
     if plan.gpus > 1:
         yield "waiting for network", f"{1e3 * waits:,.2f} ms", f"{100 * waits / whole:.0f} %"
     tera = plan.flops / 1e12
-    yield "operations", f"{tera:,.4g} x 10^12", f"{tera / whole / plan.gpus:,.3g} a GPU and second"
+    yield "operations", f"{tera:,.1f} x 10^12", f"{tera / whole / plan.gpus:,.3g} a GPU and second"
 
 
 def _memory(plan: Forecast) -> Iterable[Row]:
     for name, size in plan.memory.items():
-        yield name, f"{size / 1e9:,.2f} GB", ""
+        sliced = name == "candidates of others" and plan.slices > 1
+        yield name, f"{size / 1e9:,.2f} GB", f"in {plan.slices:,} slices" if sliced else ""
     whole = sum(plan.memory.values())
     there = plan.machine.memory
     yield "together", f"{whole / 1e9:,.2f} GB", f"{100 * whole / there:.0f} % of {there / 1e9:.0f}"

@@ -1,5 +1,8 @@
 """What one GPU holds at the peak of a step, by part."""
 
+from collections.abc import Sequence
+
+from counterpoint.framework.wire import Exchange
 from counterpoint.plan.collectives import FLOAT, Strategy
 from counterpoint.training.step_count import StepCount
 
@@ -7,18 +10,22 @@ from counterpoint.training.step_count import StepCount
 def memory_parts(
     step: StepCount,
     alone: StepCount,
+    exchanges: Sequence[Exchange] = (),
     *,
     states: int,
     half: bool = False,
     strategy: Strategy = "ddp",
-    slices: int = 1,
 ) -> dict[str, float]:
     """Return the bytes of each part.
 
     `alone` is the same step of a single rank: what the candidates of others add is the
-    difference. FSDP2 divides weights, gradient and states by the ranks, and has one block whole;
-    the next is on its way meanwhile. Slices divide what the candidates of others add.
+    difference, or what slices hold. FSDP2 divides weights, gradient and states by the ranks, and
+    has one block whole; the next is on its way meanwhile.
     """
+    others = float(max(0, step.activations - alone.activations))
+    if any(e.slices > 1 for e in exchanges):  # those at once all stay, slices come and go
+        others = sum(e.held(step.ranks) for e in exchanges if e.slices == 1)
+        others += max(e.held(step.ranks) for e in exchanges if e.slices > 1)
     shares = step.ranks if strategy == "fsdp2" else 1
     whole = 2 * FLOAT * max(step.blocks, default=step.trained) if shares > 1 else 0
     parts = {
@@ -31,6 +38,6 @@ def memory_parts(
         "queue, bank, statistics": float(FLOAT * step.remembered),
         "views": float(step.views),
         "activations": float(alone.activations),
-        "candidates of others": max(0, step.activations - alone.activations) / slices,
+        "candidates of others": others,
     }
     return {name: size for name, size in parts.items() if size}

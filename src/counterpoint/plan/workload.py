@@ -10,7 +10,9 @@ from counterpoint.data import ArraySource, Source
 from counterpoint.framework import Method
 from counterpoint.framework.records import Shape
 from counterpoint.framework.settings import Training
+from counterpoint.framework.wire import Exchange
 from counterpoint.training.step_count import StepCount, count_step
+from counterpoint.training.traffic import exchanges_of
 
 PHOTO = 108_000.0
 """Bytes of a photo where nobody says: ImageNet-1k's 138 GB over 1,281,167 (Russakovsky et al. 2015,
@@ -74,6 +76,14 @@ def counts_of(workload: Workload, gpus: int) -> tuple[StepCount, StepCount]:
 
     alone = counted(1)
     return (alone if gpus == 1 else counted(gpus)), alone
+
+
+@lru_cache(maxsize=64)
+def exchanges_for(workload: Workload, gpus: int) -> tuple[Exchange, ...]:
+    """Return what each of so many GPUs gives to all others in a step."""
+    with torch.device("meta"):
+        model = workload.method.build(image=workload.image)
+    return exchanges_of(model, workload.training, ranks=gpus)
 
 
 def absent_images(count: int, side: int) -> Source:

@@ -101,7 +101,7 @@ class Ranks:
         size = vectors.element_size()
         asked = slices_for(rows, width, ranks=self.size, budget=self.budget, itemsize=size)
         count = min(rows, self.rounds or asked)
-        return RankSlices(everyone, count, self.group) if count > 1 else None
+        return RankSlices(everyone, count, self.rank, self.group) if count > 1 else None
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:
         summed = count.clone()

@@ -19,11 +19,12 @@ class RankSlices:
 
     everyone: Everyone
     count: int
+    rank: int
     group: dist.ProcessGroup | None = None
 
     @property
     def elsewhere(self) -> int:
-        return sum(self.everyone.sizes) - self.everyone.sizes[dist.get_rank(self.group)]
+        return sum(self.everyone.sizes) - self.everyone.sizes[self.rank]
 
     def identity(self, number: int) -> Int64[Tensor, " slice"]:
         sizes = self.everyone.sizes
@@ -32,12 +33,12 @@ class RankSlices:
         return found
 
     def own_columns(self, number: int) -> slice:
-        sizes, rank = self._sizes(number), dist.get_rank(self.group)
-        first = sum(sizes[:rank])
-        return slice(first, first + sizes[rank])
+        sizes = self._sizes(number)
+        first = sum(sizes[: self.rank])
+        return slice(first, first + sizes[self.rank])
 
     def own_rows(self, number: int) -> slice:
-        return part(self.everyone.sizes[dist.get_rank(self.group)], number, self.count)
+        return part(self.everyone.sizes[self.rank], number, self.count)
 
     def fetch(self, own: Float[Tensor, "own channel"], number: int) -> Arrival:
         return start_gather(own[self.own_rows(number)], self._sizes(number), self.group)

@@ -17,16 +17,6 @@ from counterpoint.training.operator_count import OperatorCount, Work
 AREA = 256 << 20  # scores; where a walk has more, every s-th row and column is walked
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """The candidates of one comparison that a rank gives to all ranks."""
-
-    rows: int
-    width: int
-    gradient: bool
-    """Whether a gradient comes back: not to keys of a momentum twin."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepCount:
     """One step of one rank. Numbers are counts of numbers, not bytes."""
@@ -39,8 +29,6 @@ class StepCount:
     """Weights that follow others and are not trained."""
     remembered: int
     """Numbers of buffers: a queue, a bank, running statistics."""
-    candidates: tuple[Candidates, ...]
-    """What is gathered; nothing where the loss has no negatives."""
     norms: tuple[int, ...]
     """Channels of each batch norm whose statistics are those of all ranks."""
     blocks: tuple[int, ...]
@@ -84,8 +72,8 @@ def count_step(
 
     >>> from counterpoint.methods import simclr_small
     >>> count = count_step(simclr_small(), (3, 32, 32), 8, ranks=4)
-    >>> count.candidates
-    (Candidates(rows=16, width=128, gradient=True),)
+    >>> count.images, count.ranks, count.trained == count.twin
+    (8, 4, False)
     """
     width = torch.bfloat16 if half else torch.float32
     with torch.device("meta"):
@@ -99,14 +87,13 @@ def count_step(
         for weight in model.parameters():
             weight.grad = torch.empty_like(weight) if weight.requires_grad else None
     with count:
-        forward, loss, gathered = _run(model, seen, count, ranks)
+        forward, loss = _run(model, seen, count, ranks)
     return StepCount(
         images=images,
         ranks=ranks,
         trained=sum(p.numel() for p in model.parameters() if p.requires_grad),
         twin=sum(p.numel() for p in model.parameters() if not p.requires_grad),
         remembered=sum(b.numel() for b in model.buffers()),
-        candidates=gathered,
         norms=tuple(
             norm.num_features
             for norm in model.modules()
@@ -139,34 +126,31 @@ def _making(model: Model, image: Shape, images: int) -> Counter[Work]:
 
 def _run(
     model: Model, views: tuple[View, ...], count: OperatorCount, ranks: int
-) -> tuple[Counter[Work], dict[Work, float], tuple[Candidates, ...]]:
-    """Run a step, and give what forward, loss and candidates were; `count` has the backward."""
-    compared, gathered = _compared(model, views, ranks)
+) -> tuple[Counter[Work], dict[Work, float]]:
+    """Run a step, and give what forward and loss were; `count` has the backward."""
+    compared = _compared(model, views, ranks)
     forward = _taken(count)
     ends, gradients, larger = _loss(model, compared)
     loss = {work: times * larger for work, times in _taken(count).items()}
     del compared
     zero = reaching_all(torch.zeros((), device="meta"), model)
     torch.autograd.backward([*ends, zero], [*gradients, None])
-    return forward, loss, gathered
+    return forward, loss
 
 
-def _compared(
-    model: Model, views: tuple[View, ...], ranks: int
-) -> tuple[list[Scores], tuple[Candidates, ...]]:
+def _compared(model: Model, views: tuple[View, ...], ranks: int) -> list[Scores]:
     """Run parts (2) to (4), and put the candidates of all ranks where they would be."""
     samples = blank_samples(len(views[0]), labels=model.needs_labels)
     encoded = model.encode(views)
-    found, gathered = list[Scores](), list[tuple[Tensor, Tensor, Candidates]]()
+    found, gathered = list[Scores](), list[tuple[Tensor, Tensor]]()
     for comparison in model.extraction(encoded, samples, ALONE):
         scores = model.similarity(comparison, ALONE)
         past = 0 if comparison.remembered is None else len(comparison.remembered.vectors)
         rows, many = len(scores.candidates) - past, ranks if model.loss.needs_negatives else 1
-        known = [whole for own, whole, _ in gathered if own is scores.candidates]
+        known = [whole for own, whole in gathered if own is scores.candidates]
         vectors = known[0] if known else _everyone(scores.candidates, rows, many)
         if not known:
-            width, learns = vectors.shape[1], scores.candidates.requires_grad
-            gathered.append((scores.candidates, vectors, Candidates(rows, width, learns)))
+            gathered.append((scores.candidates, vectors))
         others = torch.full((rows * (many - 1),), NOBODY)
         identity = scores.candidate_identity
         found.append(
@@ -178,8 +162,7 @@ def _compared(
                 samples=samples,
             )
         )
-    given = tuple(each for _, _, each in gathered) if model.loss.needs_negatives else ()
-    return found, given
+    return found
 
 
 def _everyone(own: Tensor, rows: int, ranks: int) -> Tensor:

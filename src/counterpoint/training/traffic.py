@@ -84,7 +84,8 @@ class PlannedRanks:
         if count == 1:
             return None
         self.found.append(self._exchange(vectors, slices=count))
-        return RankSlices(Everyone(torch.zeros(0, dtype=torch.int64), (rows,) * self.size), count)
+        nobody = Everyone(torch.zeros(0, dtype=torch.int64), (rows,) * self.size)
+        return RankSlices(nobody, count, self.rank)
 
     def total(self, count: Float[Tensor, ""]) -> Float[Tensor, ""]:
         return count
