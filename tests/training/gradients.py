@@ -121,7 +121,7 @@ class Forgetful(InSlices):
 
     def slices(self, vectors, everyone):
         found = super().slices(vectors, everyone)
-        return found and Kept(everyone, found.count, self.group)
+        return found and Kept(everyone, found.count, self.rank, self.group)
 
 
 class Kept(RankSlices):
