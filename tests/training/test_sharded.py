@@ -31,18 +31,18 @@ rank, ranks, store, out = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.a
 dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
 from training import gradients, sharded_steps
 found = {}
-for size, names, counts, optimisers, strategy, recompute in json.loads(sys.argv[5]):
+for size, names, counts, optimisers, strategy, recompute, rounds in json.loads(sys.argv[5]):
     group = dist.new_group(list(range(size)))
     if rank >= size:
         continue
     for name in names or gradients.METHODS:
         for count in counts:
-            world = gradients.Ranks(group)
-            if count == 12:  # otherwise the ranks exchange who they have
+            world = gradients.Ranks(group, rounds=rounds)
+            if count == 12 or rounds > 1:  # otherwise the ranks exchange who they have
                 world = gradients.of_step(world, count)
             for optimiser in optimisers:
                 how = {"strategy": strategy, "recompute": recompute}
-                key = f"{size} {name} {count} {optimiser} {strategy} {recompute}"
+                key = f"{size} {name} {count} {optimiser} {strategy} {recompute} {rounds}"
                 found[key] = sharded_steps.errors(
                     gradients.METHODS[name], count, world, rank, optimiser, **how
                 )
@@ -82,12 +82,13 @@ def run_ranks(place, trials, *, ranks, seconds):
 
 def test_two_uneven_ranks_are_as_one_process(tmp_path):
     trials = [
-        [2, SAMPLE, [11], ["lars"], "fsdp2", False],
-        [2, SAMPLE[-1:], [12], ["adamw"], "fsdp2", True],
-        [2, SAMPLE[:2], [11], ["sgd"], "ddp", False],
+        [2, SAMPLE, [11], ["lars"], "fsdp2", False, 1],
+        [2, SAMPLE[-1:], [12], ["adamw"], "fsdp2", True, 1],
+        [2, SAMPLE[:2], [11], ["sgd"], "ddp", False, 1],
+        [2, SAMPLE[:2], [11], ["lars"], "fsdp2", False, 5],
     ]
     found = run_ranks(tmp_path, trials, ranks=2, seconds=200)
-    assert len(found) == len(SAMPLE) + 3
+    assert len(found) == len(SAMPLE) + 5
     assert max(found.values()) < BOUND, found
 
 
@@ -95,10 +96,11 @@ def test_two_uneven_ranks_are_as_one_process(tmp_path):
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_all_methods_and_optimisers_are_as_one_process(tmp_path, size):
     trials = [
-        [size, None, [12, 11], ["lars"], "ddp", False],
-        [size, None, [12, 11], ["lars", "sgd", "adamw"], "fsdp2", False],
-        [size, None, [12, 11], ["lars"], "fsdp2", True],
+        [size, None, [12, 11], ["lars"], "ddp", False, 1],
+        [size, None, [12, 11], ["lars", "sgd", "adamw"], "fsdp2", False, 1],
+        [size, None, [12, 11], ["lars"], "fsdp2", True, 1],
+        [size, None, [11], ["lars"], "fsdp2", False, 2],
     ]
     found = run_ranks(tmp_path, trials, ranks=size, seconds=1400)
-    assert len(found) >= 25 * 2 * 5
+    assert len(found) >= 25 * 11
     assert max(found.values()) < BOUND, {k: v for k, v in found.items() if not v < BOUND}
