@@ -272,6 +272,16 @@ def test_a_look_asks_no_other_rank():
     assert all(norm.world is others and norm.member is None for norm in norms)
 
 
+def test_a_look_at_a_model_in_double_precision():
+    """`--precision 64-true` widens the weights; views are made in fp32."""
+    model = simclr_small(TINY).build(image=(3, 32, 32))
+    some, index = as_source(images(32)), torch.arange(32)
+    narrow = take_look(model, some, index)
+    wide = take_look(model.double(), some, index)
+    assert wide.loss == pytest.approx(narrow.loss, rel=1e-4)
+    assert wide.rankme == pytest.approx(narrow.rankme, rel=1e-4)
+
+
 def test_a_look_takes_whole_batches_and_their_rest_alike():
     """300 images are looked at in parts; the vectors are those of all at once."""
     model = simclr_small(TINY).build(image=(3, 32, 32))

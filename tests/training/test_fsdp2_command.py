@@ -1,4 +1,4 @@
-"""The command on two devices with sharded weights: what DDP trains, and it resumes."""
+"""The command on two devices with sharded weights: what one process trains, and it resumes."""
 
 import os
 import shutil
@@ -14,6 +14,7 @@ from counterpoint.run import Run
 
 COMMAND = Path(sys.executable).parent / "counterpoint"
 STEPS = 4
+BOUND = 1e-5  # views are made in fp32, and round otherwise in batches of another size
 
 
 def trained(out, data, *more):
@@ -21,7 +22,8 @@ def trained(out, data, *more):
     words = [
         *("pretrain", data / "cifar10", "--method", "byol-small", "--out", out),
         *("--limit", "64", "--steps", str(STEPS), "--batch-size", "16", "--workers", "0"),
-        *("--optimiser", "sgd", "--lr", "0.3", "--save-seconds", "0", *more),
+        *("--optimiser", "sgd", "--lr", "0.3", "--save-seconds", "0"),
+        *("--precision", "64-true", *more),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     done = subprocess.run(
@@ -34,8 +36,7 @@ def trained(out, data, *more):
 def assert_close(found, wanted, *, exact):
     assert found.keys() == wanted.keys()
     for name, tensor in wanted.items():
-        # fp32 sums in another order, over four steps.
-        atol, rtol = (0.0, 0.0) if exact else (2e-4, 1e-3)
+        atol = rtol = 0.0 if exact else BOUND
         torch.testing.assert_close(found[name], tensor, atol=atol, rtol=rtol, msg=name)
 
 
@@ -52,10 +53,10 @@ def test_the_start_says_what_a_rank_holds(sharded):
     assert "health  epoch 1" in said  # rank 0 looks at a model that was brought together
 
 
-def test_it_trains_what_ddp_trains(sharded, data, tmp_path):
+def test_it_trains_what_one_process_trains(sharded, data, tmp_path):
     out, weights, _ = sharded
-    ddp, _ = trained(tmp_path / "ddp", data, "--devices", "2")
-    assert_close(weights, ddp, exact=False)
+    alone, _ = trained(tmp_path / "alone", data, "--devices", "1")
+    assert_close(weights, alone, exact=False)
     assert Run.open(out).model.encoder is not None
     assert load_file(out / "encoder.safetensors").keys()
 

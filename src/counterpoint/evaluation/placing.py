@@ -25,6 +25,16 @@ def device_of(model: nn.Module) -> torch.device:
     return next((p.device for p in model.parameters()), torch.device("cpu"))
 
 
+def dtype_of(model: nn.Module) -> torch.dtype:
+    """Say in which precision the weights of a model are; one without weights takes fp32.
+
+    >>> dtype_of(nn.Linear(2, 2).double())
+    torch.float64
+    """
+    floating = (p.dtype for p in model.parameters() if p.is_floating_point())
+    return next(floating, torch.float32)
+
+
 @contextmanager
 def on_device(model: nn.Module, asked: str | torch.device | None) -> Iterator[None]:
     """Move a model to a device for a while; None is an accelerator, or where the model is.

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from counterpoint.data import Source, as_source
 from counterpoint.data.batch import Batch
 from counterpoint.evaluation.loading import read_all
-from counterpoint.evaluation.placing import device_of
+from counterpoint.evaluation.placing import device_of, dtype_of
 from counterpoint.framework.contracts import BuiltEncoder, BuiltViews
 from counterpoint.framework.model import views_of_batch
 from counterpoint.framework.optional import probe_of, trained
@@ -109,7 +109,9 @@ class Representation:
     def encoded(self, views: tuple[View, ...]) -> Float[Tensor, "sample _"]:
         """Encode views and average the probed map; several views are put together."""
         probe = probe_of(self.encoder) if self.map is None else self.map
-        pooled = [maps[probe].mean(dim=(2, 3)) for maps in self.encoder(views)]
+        precision = dtype_of(self.encoder)
+        seen = tuple(view.to(precision) for view in views)
+        pooled = [maps[probe].mean(dim=(2, 3)) for maps in self.encoder(seen)]
         return torch.cat(pooled, dim=1).float()
 
     def _seen(self, images: Bytes, index: Index) -> tuple[View, ...]:

@@ -31,12 +31,15 @@ def fixed(
 
     The host does not wait for the copy.
     """
-    return _both(make, settings, device)[1]
+    return _both(make, settings, device, torch.get_default_dtype())[1]
 
 
 @lru_cache(maxsize=1024)
 def _both(
-    make: Callable[..., Tensor], settings: tuple[Any, ...], device: torch.device
+    make: Callable[..., Tensor],
+    settings: tuple[Any, ...],
+    device: torch.device,
+    precision: torch.dtype,  # noqa: ARG001 (what is made may depend on it, so it is kept by it)
 ) -> tuple[Tensor, Tensor]:
     """Keep the source too: MPS reads it later than it says (pytorch issue 189690)."""
     with torch.inference_mode(mode=False), torch.device("cpu"):

@@ -52,12 +52,10 @@ class Taught:
 class TaughtExtraction(nn.Module):
     """The labels, and a linear classifier whose bias is one more feature."""
 
-    labels: Tensor
-
     def __init__(self, labels: list[int], width: int) -> None:
         super().__init__()
         self.classes = nn.Parameter(torch.zeros(max(labels) + 1, width + 1))
-        self.register_buffer("labels", torch.tensor(labels), persistent=False)
+        self.labels = torch.tensor(labels, device="cpu")  # identities stay on the host
 
     def forward(self, encoded: Encoded, samples: Samples, _world: World) -> tuple[Comparison, ...]:
         vectors = torch.cat([maps[-1].mean(dim=(2, 3)) for maps in encoded.online])

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from counterpoint.data import Source
-from counterpoint.evaluation.placing import device_of
+from counterpoint.evaluation.placing import device_of, dtype_of
 from counterpoint.evaluation.representation import Representation
 from counterpoint.framework import ALONE, Draw, Model, Samples, Scores
 from counterpoint.framework.contracts import BuiltViews
@@ -45,17 +45,19 @@ def untouched(model: Model) -> Iterator[None]:
 
 def views_of(model: Model, source: Source, draw: Draw) -> tuple[View, ...]:
     """Return the training views of some samples."""
-    return _views(model.views, source, draw, device_of(model))
+    return _views(model, model.views, source, draw)
 
 
 def plain_views_of(model: Model, source: Source, draw: Draw) -> tuple[View, ...]:
     """Return the evaluation views of some samples: no chance in them."""
-    return _views(model.views.evaluation, source, draw, device_of(model))
+    return _views(model, model.views.evaluation, source, draw)
 
 
-def _views(views: BuiltViews, source: Source, draw: Draw, device: torch.device) -> tuple[View, ...]:
+def _views(model: Model, views: BuiltViews, source: Source, draw: Draw) -> tuple[View, ...]:
+    device, precision = device_of(model), dtype_of(model)
     there = Draw(draw.seed, draw.epoch, draw.index.to(device))
-    return views_of_batch(views, source.read(views.cut, draw).to(device).images, there)
+    made = views_of_batch(views, source.read(views.cut, draw).to(device).images, there)
+    return tuple(view.to(precision) for view in made)
 
 
 def as_pair(
