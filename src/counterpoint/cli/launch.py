@@ -65,7 +65,7 @@ def launch_command(
         name: Name of the job (default: that of the run's folder).
         logs: Folder of the log and the script.
         restarts: Number of times that a run which failed is started again; ten minutes of
-            training set the count back to zero.
+            training set the count back to zero, except with torchrun.
         print: Print the script and do nothing else.
     """
     refuse_unknown("launch", runner, RUNNERS)
