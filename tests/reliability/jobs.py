@@ -114,32 +114,32 @@ def train_until(*, step, **settings):
 
 def poisoned(*, rank, step, **settings):
     """Train, with a loss on one rank and at one step that is not a number."""
-    from counterpoint.training import step as training_step
+    from counterpoint.training import pretrainer
 
-    true, calls = training_step.contrast, [0]
+    true, calls = pretrainer.batch_loss, [0]
 
-    def contrast(*arguments):
+    def batch_loss(*arguments):
         calls[0] += 1
         here = calls[0] == step and int(os.environ.get("RANK", "0")) == rank
         return true(*arguments) * (float("nan") if here else 1.0)
 
-    training_step.contrast = contrast
+    pretrainer.batch_loss = batch_loss
     train(**settings)
 
 
 def held_up(*, rank, step, how, **settings):
     """Train, and let one rank stand still in a step: asleep, or in an exchange of its own."""
-    from counterpoint.training import step as training_step
+    from counterpoint.training import pretrainer
 
-    true, calls = training_step.contrast, [0]
+    true, calls = pretrainer.batch_loss, [0]
 
-    def contrast(*arguments):
+    def batch_loss(*arguments):
         calls[0] += 1
         if calls[0] == step and int(os.environ.get("RANK", "0")) == rank:
             torch.distributed.barrier() if how == "exchange" else time.sleep(1e6)
         return true(*arguments)
 
-    training_step.contrast = contrast
+    pretrainer.batch_loss = batch_loss
     train(**settings)
 
 
