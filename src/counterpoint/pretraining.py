@@ -92,11 +92,11 @@ def pretrain(
     "pretrained"; views are normalised as they want it, or as `pixels` says.
 
     A checkpoint is written every `save_seconds` (0: after every step) and when a signal asks the
-    run to stop, while training goes on. The last `keep` stay, and for good one every `keep_hours`
-    (0: none) and the best by a figure, `keep_best`: loss, knn, linear, rankme or top1;
-    `resume="auto"` resumes from the newest that is whole, bit for bit, on any number
-    of devices, and starts afresh if there is none. Files that cannot be read are replaced and
-    listed; a share above `max_bad` stops the run. A rank that gives no sign of life for
+    run to stop, by a thread, while training continues. The last `keep` stay; one every `keep_hours`
+    (0: none) is kept for good, and so is the best by a figure, `keep_best`: loss, knn, linear,
+    rankme or top1. `resume="auto"` resumes from the newest that is whole, bit for bit, on any
+    number of devices, and starts afresh if there is none. Files that cannot be read are replaced
+    and listed; a share above `max_bad` stops the run. A rank that gives no sign of life for
     `patience` seconds is named by the others, which stop.
 
     `health` looks at the model after every epoch and writes a verdict, which training never

@@ -9,7 +9,7 @@ from counterpoint.failures import RunFailure
 
 
 def submit(script: Path) -> int:
-    """Give a script to sbatch; return the number of the job."""
+    """Submit a script by sbatch; return the number of the job."""
     sbatch = shutil.which("sbatch")
     if sbatch is None:
         raise ValueError(

@@ -1,11 +1,14 @@
-"""Public figures of GPUs, each with its source."""
+"""Public figures of GPUs, each with its source.
+
+They were written down from memory, and have not been compared with the sources yet.
+"""
 
 from counterpoint.plan.machine import Machine, Rate
 
 SHARE = 0.75
 """The share of both peaks that a step gets. With it a step of ResNet-50 on an A100 with 80 GB takes
 what NVIDIA measured, 2,470 images/s (NVIDIA/DeepLearningExamples, PyTorch ResNet50 v1.5, README,
-mixed precision, batch 256); `tests/plan/test_gpus.py` holds it to that."""
+mixed precision, batch 256); `tests/plan/test_counts.py` holds it to that."""
 
 START = 5e-6  # seconds of a kernel; our assumption: docs/decisions/0041-one-count-for-the-plan.md
 

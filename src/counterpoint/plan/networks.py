@@ -1,4 +1,7 @@
-"""Public figures of the networks between nodes, each with its source."""
+"""Public figures of the networks between nodes, each with its source.
+
+They were written down from memory, and have not been compared with the sources yet.
+"""
 
 from dataclasses import dataclass
 from math import ceil, log2

@@ -119,7 +119,7 @@ def _making(model: Model, image: Shape, images: int) -> Counter[Work]:
     """Count what a device does to make the views."""
     given = torch.empty(images, *image, dtype=torch.uint8, device="meta")
     draw = Draw(0, 0, torch.empty(images, dtype=torch.int64, device="meta"))
-    model.views(given, draw)  # constants are made once, and are no part of a step
+    model.views(given, draw)  # constants are made once, and are not part of a step
     count = OperatorCount()
     with count:
         model.views(given, draw)

@@ -26,7 +26,7 @@ class SlicePlan:
     """All of them, in the order of the walks."""
 
     def of_walks(self, values: Tensor) -> tuple[Tensor, ...]:
-        """Give each walk its share of one value for each positive."""
+        """Split one value for each positive into the shares of the walks."""
         return tuple(values.split([len(each.positives.anchor) for each in self.walks]))
 
 

@@ -63,7 +63,7 @@ class Sliced(torch.autograd.Function):
 
 
 def arriving(local: Tensor, slices: Slices) -> Iterator[Tensor]:
-    """Give the local candidates, then those of each slice; the next travels meanwhile."""
+    """Yield the local candidates, then those of each slice, while the next one travels."""
     under_way = slices.fetch(local, 0)
     yield local
     for number in range(slices.count):

@@ -6,6 +6,7 @@ is doing (`watchdog/status.py`), in a store of rank 0 (`watchdog/status_store.py
 judges itself. The reasons are in docs/decisions/0022-progress-not-life.md.
 """
 
+import threading
 from typing import Any
 
 import lightning as L
@@ -20,7 +21,7 @@ from counterpoint.training.signals import Notice
 from counterpoint.training.watchdog.lost_worker import lost_worker
 from counterpoint.training.watchdog.processes import leave
 from counterpoint.training.watchdog.status import StatusReporter
-from counterpoint.training.watchdog.watch import THEN, Watch, start
+from counterpoint.training.watchdog.watch import THEN, Watch
 
 LATER = 5.0  # seconds in which Lightning may tidy up after a lost rank
 
@@ -102,7 +103,8 @@ class Heartbeat(Callback):
         gone = self.watch.gone() if lost else ""
         if gone:
             # Lightning may wait for the dead while it tidies up; we do not wait for Lightning.
-            start(lambda: leave("", 1, after=LATER))
+            self.watch.ended.set()
+            threading.Thread(target=lambda: leave("", 1, after=LATER), daemon=True).start()
             raise LostRankError(f"{gone}; this rank stops too; {THEN}") from exception
         words = str(lost_worker(exception) or exception) if isinstance(exception, Exception) else ""
         self.watch.close(words.partition("\n")[0])

@@ -28,7 +28,7 @@ class Keeper(Callback):
     """Save when all ranks know that it is due; stop when they know that one was asked to.
 
     A checkpoint is copied inside of the step and written by threads, one of each rank, while
-    training goes on; the last one is waited for. One that fails is reported, and the next is
+    training continues; the last one is waited for. One that fails is reported, and the next is
     tried when it is due; the last one must not fail.
 
     A checkpoint of a whole epoch is written when the epoch has ended for everyone: after its

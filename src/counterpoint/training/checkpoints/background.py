@@ -1,4 +1,4 @@
-"""Checkpoints written while training goes on: copied inside of the step, written by a thread."""
+"""Checkpoints written while training continues: copied inside of the step, written by a thread."""
 
 import threading
 import time
@@ -7,14 +7,10 @@ from typing import Any
 
 import torch
 
-from counterpoint.framework.local_rows import local_rows
+from counterpoint.framework.local_rows import is_sharded, local_rows
 from counterpoint.pulse import beat
 from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
-from counterpoint.training.checkpoints.divided_rows import (
-    DividedRows,
-    is_distributed,
-    rows_of_rank,
-)
+from counterpoint.training.checkpoints.divided_rows import DividedRows, rows_of_rank
 from counterpoint.training.checkpoints.folder import Checkpoints
 from counterpoint.training.checkpoints.new_checkpoint import NewCheckpoint
 from counterpoint.training.checkpoints.rank_shares import Leaf, leaf_bytes, own_share
@@ -22,6 +18,7 @@ from counterpoint.training.checkpoints.saving import encoded_text
 from counterpoint.training.checkpoints.staging import HostStage
 from counterpoint.training.checkpoints.talk import Talk
 from counterpoint.training.checkpoints.tensors import on_host
+from counterpoint.training.daemon_threads import end_before_exit
 
 AROUND = 1 << 20  # bytes of what is small, and between tensors
 LOOK = 0.05  # seconds between two looks at the thread
@@ -41,7 +38,7 @@ class ShareThread(threading.Thread):
     def run(self) -> None:
         try:
             self.work(self)
-        except Exception as error:  # noqa: BLE001 (whatever it is, training goes on)
+        except Exception as error:  # noqa: BLE001 (whatever it is, training continues)
             self.why = str(error)
         finally:
             self.own_done.set()
@@ -51,7 +48,7 @@ class ShareThread(threading.Thread):
         self.moves += 1
 
     def wait(self, over: Callable[[], bool], *, seconds: float = float("inf")) -> None:
-        """Wait; the pulse goes on while the disk moves."""
+        """Wait, and beat the pulse while the disk moves."""
         seen, end = self.moves, time.monotonic() + seconds
         while not over() and time.monotonic() < end:
             self.join(LOOK) if self.own_done.is_set() else self.own_done.wait(LOOK)
@@ -85,8 +82,8 @@ class BackgroundSaves:
     def prepare(self, tensors: Iterable[torch.Tensor]) -> None:
         """Ask for the memory of a share of these tensors ahead of the first checkpoint."""
         tensors = list(tensors)
-        own = sum(t.nbytes for t in local_rows(t for t in tensors if is_distributed(t)))
-        size = own + sum(t.nbytes for t in tensors if not is_distributed(t)) // self.ranks
+        own = sum(t.nbytes for t in local_rows(t for t in tensors if is_sharded(t)))
+        size = own + sum(t.nbytes for t in tensors if not is_sharded(t)) // self.ranks
         if self.talk.rank < self.ranks:
             self.stage.prepare(size + size // 50 + AROUND, pinned=any(t.is_cuda for t in tensors))
 
@@ -155,6 +152,7 @@ class BackgroundSaves:
 
         self.thread = ShareThread(work)
         self.thread.start()
+        end_before_exit(self.thread)
 
 
 def gathered(leaves: Mapping[str, Leaf], talk: Talk) -> dict[str, Leaf]:

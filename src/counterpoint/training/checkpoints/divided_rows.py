@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torch import Tensor, nn
+from torch import Tensor
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
@@ -34,20 +34,6 @@ def rows_of_rank(length: int, rank: int, ranks: int) -> range:
     """
     each = -(-length // ranks)
     return range(min(rank * each, length), min((rank + 1) * each, length))
-
-
-def is_distributed(tensor: Tensor) -> bool:
-    """Tell whether a tensor is a DTensor; nothing is imported for those that are not.
-
-    >>> import torch
-    >>> is_distributed(torch.ones(2))
-    False
-    """
-    if type(tensor) in (Tensor, nn.Parameter):
-        return False
-    from torch.distributed.tensor import DTensor
-
-    return isinstance(tensor, DTensor)
 
 
 def local_part(tensor: "DTensor") -> DividedRows | Tensor:

@@ -9,8 +9,9 @@ from typing import Any
 from torch import Tensor, nn, strided
 
 from counterpoint.framework.codec import Json
+from counterpoint.framework.local_rows import is_sharded
 from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
-from counterpoint.training.checkpoints.divided_rows import DividedRows, is_distributed, local_part
+from counterpoint.training.checkpoints.divided_rows import DividedRows, local_part
 from counterpoint.training.checkpoints.rank_shares import Leaf
 from counterpoint.training.checkpoints.tensors import NAMES
 
@@ -90,7 +91,7 @@ def _plain(value: object, place: tuple[str, ...], tensors: dict[str, Leaf]) -> J
         return value if math.isfinite(value) else {"float": _bits(value)}
     if isinstance(value, DividedRows):
         return {ROWS: _keep(value, place, tensors)}
-    if isinstance(value, Tensor) and is_distributed(value):
+    if isinstance(value, Tensor) and is_sharded(value):
         leaf = _local(value, place)
         tag = WHOLE if isinstance(leaf, Tensor) else DISTRIBUTED
         return {tag: _keep(leaf, place, tensors)}

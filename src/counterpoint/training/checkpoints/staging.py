@@ -1,4 +1,4 @@
-"""Room on the host for what a thread writes while training goes on."""
+"""Room on the host for what a thread writes while training continues."""
 
 import mmap
 import threading
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor
+
+from counterpoint.training.daemon_threads import start_daemon
 
 ALIGNED = 64  # bytes
 
@@ -27,8 +29,7 @@ class HostStage:
         def ask() -> None:
             self._block = _room(size, pinned=pinned).zero_()
 
-        self._asking = threading.Thread(target=ask, name="checkpoint memory", daemon=True)
-        self._asking.start()
+        self._asking = start_daemon(ask, "checkpoint memory")
 
     def ready(self) -> None:
         """Wait until there is the memory that was asked for."""

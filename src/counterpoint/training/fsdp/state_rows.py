@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.distributed.tensor import DTensor
 
 from counterpoint.framework.local_rows import is_sharded
+from counterpoint.training.checkpoints.divided_rows import rows_of_rank
 
 
 def rows_of(whole: Tensor, weight: DTensor) -> Tensor:
@@ -15,9 +16,8 @@ def rows_of(whole: Tensor, weight: DTensor) -> Tensor:
     They are those of `torch.chunk`: the last ranks may have fewer, or none.
     """
     mesh = weight.device_mesh
-    each = -(-len(whole) // mesh.size())
-    start = min(each * mesh.get_local_rank(), len(whole))
-    return whole[start : start + each].clone(memory_format=torch.contiguous_format)
+    rows = rows_of_rank(len(whole), mesh.get_local_rank(), mesh.size())
+    return whole[rows.start : rows.stop].clone(memory_format=torch.contiguous_format)
 
 
 def like_weight(rows: Tensor, weight: DTensor) -> DTensor:

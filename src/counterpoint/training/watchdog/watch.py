@@ -9,6 +9,7 @@ from contextlib import suppress
 import torch
 import torch.distributed as dist
 
+from counterpoint.training.daemon_threads import start_daemon
 from counterpoint.training.watchdog.judge import Judge, Stall
 from counterpoint.training.watchdog.peers import Peers, roll_call
 from counterpoint.training.watchdog.processes import end, leave
@@ -28,6 +29,7 @@ class Watch:
         self.speaker, self.patience = speaker, patience
         self.interval = min(1.0, patience / 20)
         self.ended = threading.Event()
+        self.threads: list[threading.Thread] = []
         self.neighbours: Peers | None = None
         self.meeting: StatusStore | None = None
         self.unanswered = 0.0
@@ -40,17 +42,17 @@ class Watch:
     def begin(self, device: torch.device, ranks: int) -> None:
         """Start the threads; all ranks call this together."""
         if ranks == 1:
-            start(self._alone)
+            self._start(self._alone)
             return
         self.neighbours = roll_call(device)
         self.meeting = open_status_store(self.neighbours, device, timeout=self.patience)
         self.meeting.say(_sign(self.neighbours.rank), RankStatus().write())
         dist.barrier()  # every rank has said a first word
         if self.neighbours.rank == 0:
-            start(lambda: self._rank_0(ranks))
+            self._start(lambda: self._rank_0(ranks))
         else:
-            start(self._another)
-            start(self._impatient)
+            self._start(self._another)
+            self._start(self._impatient)
 
     def close(self, farewell: str = "") -> None:
         """End the watch, and tell the others that this rank has not been lost."""
@@ -61,8 +63,9 @@ class Watch:
             last = RankStatus(tick=1 << 62, over=True, where=farewell)
             if self._rank == 0 and farewell:
                 self._part(last)  # the store goes with us: the others hear why first
-            else:
-                start(lambda: self._part(last))  # beside us: rank 0 may be gone, and never answer
+                time.sleep(self.interval)
+            else:  # beside us: rank 0 may be gone, and never answer
+                start_daemon(lambda: self._part(last), "last word")
 
     def gone(self) -> str:
         """Name the ranks that have ended, after an exchange with them has failed."""
@@ -80,6 +83,9 @@ class Watch:
         return words
 
     # The threads.
+
+    def _start(self, work: Callable[[], None]) -> None:
+        self.threads.append(start_daemon(work, "watch"))
 
     def _alone(self) -> None:
         judge = Judge(1, patience=self.patience)
@@ -169,11 +175,11 @@ class Watch:
             leave(words, int(code))
 
     def _part(self, last: RankStatus) -> None:
-        """Say the last word, and once more: the other thread may just have said another."""
+        """Say the last word, and once more when no other thread can say another."""
         self._say(last)
-        time.sleep(self.interval)
+        for thread in self.threads:
+            thread.join(self.interval)
         self._say(last)
-        time.sleep(self.interval)
 
     def _leave(self, verdict: Stall) -> None:
         """Say who it is on all ranks, and end this one."""
@@ -227,11 +233,6 @@ class Watch:
             return {}
         signs = zip(ranks, heard, strict=True)
         return {rank: said.where for rank, said in signs if said is not None and said.over}
-
-
-def start(thread: Callable[[], None]) -> None:
-    """Run something beside the main thread, which does not wait for it."""
-    threading.Thread(target=thread, daemon=True).start()
 
 
 def _sign(rank: int) -> str:
