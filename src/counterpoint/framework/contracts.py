@@ -90,44 +90,49 @@ class BuiltLoss(Protocol):
 
 @runtime_checkable
 class Views(Protocol):
-    """Settings of part (1)."""
+    """Settings of part (1), a protocol: how views are made of images."""
 
     part: ClassVar[Literal["views"]]
 
-    def build(self, image: Shape, /) -> BuiltViews: ...
+    def build(self, image: Shape, /) -> BuiltViews:
+        """Return what makes the views of images of this shape, (channels, height, width)."""
 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Settings of part (2)."""
+    """Settings of part (2), a protocol: which network turns views into feature maps."""
 
     part: ClassVar[Literal["encoder"]]
 
-    def build(self, views: tuple[Shape, ...], /) -> BuiltEncoder: ...
+    def build(self, views: tuple[Shape, ...], /) -> BuiltEncoder:
+        """Return the network for views of these shapes."""
 
 
 @runtime_checkable
 class Extraction(Protocol):
-    """Settings of part (3)."""
+    """Settings of part (3), a protocol: which vectors are compared with which."""
 
     part: ClassVar[Literal["extraction"]]
 
-    def build(self, maps: tuple[tuple[Shape, ...], ...], /) -> BuiltExtraction: ...
+    def build(self, maps: tuple[tuple[Shape, ...], ...], /) -> BuiltExtraction:
+        """Return what turns feature maps of these shapes, by view and level, into comparisons."""
 
 
 @runtime_checkable
 class Similarity(Protocol):
-    """Settings of part (4)."""
+    """Settings of part (4), a protocol: how two vectors are scored."""
 
     part: ClassVar[Literal["similarity"]]
 
-    def build(self, anchor: int, candidate: int, /) -> BuiltSimilarity: ...
+    def build(self, anchor: int, candidate: int, /) -> BuiltSimilarity:
+        """Return what scores anchors and candidates of these widths."""
 
 
 @runtime_checkable
 class Loss(Protocol):
-    """Settings of part (5)."""
+    """Settings of part (5), a protocol: what is minimised."""
 
     part: ClassVar[Literal["loss"]]
 
-    def build(self, bound: float | None, /) -> BuiltLoss: ...
+    def build(self, bound: float | None, /) -> BuiltLoss:
+        """Return the loss of scores whose size is at most `bound`, where that is known."""

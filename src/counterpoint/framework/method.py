@@ -21,7 +21,16 @@ class Method:
     """A contrastive method as its five parts.
 
     It can be printed, compared, hashed, written to JSON and read back, and changed in one
-    place: `method.swap(loss=Triplet())`.
+    place by `swap`.
+
+    >>> from counterpoint import Triplet, read_method, simclr
+    >>> method = simclr().swap(loss=Triplet(margin=0.5))
+    >>> print(method.loss)
+    Triplet(margin=0.5)
+    >>> read_method(method.to_json()) == method
+    True
+    >>> method.fingerprint == simclr().fingerprint
+    False
     """
 
     views: Views

@@ -43,7 +43,15 @@ BATCH = 4  # of the dry run: more than one, so that batch norm has statistics
 
 
 class Model(nn.Module):
-    """Five built parts."""
+    """The five parts of a method as built modules; `Method.build` makes it.
+
+    Called with the views of a batch and the numbers of its samples, it returns the loss.
+
+    >>> from counterpoint import NarrowResNet, simclr
+    >>> model = simclr(NarrowResNet(widths=(8,), blocks=(1,))).build(image=(3, 32, 32))
+    >>> views = torch.randn(4, 3, 32, 32), torch.randn(4, 3, 32, 32)
+    >>> model(views, torch.arange(4)).backward()
+    """
 
     def __init__(
         self,
@@ -57,7 +65,7 @@ class Model(nn.Module):
     ) -> None:
         super().__init__()
         self.needs_labels = needs_labels
-        """Whether some part is to be given the labels of samples."""
+        """Whether some part needs the labels of samples."""
         self.views = views
         self.encoder = encoder
         self.extraction = extraction
@@ -85,18 +93,23 @@ def views_of_batch(views: BuiltViews, images: Images | Cuts, draw: Draw) -> tupl
 def contrast(
     model: Model, views: tuple[View, ...], samples: Samples | Index, world: World = ALONE
 ) -> Tensor:
-    r"""Run parts (2) to (5) on the views of a batch and give the loss of this rank.
+    r"""Run parts (2) to (5) on the views of a batch and return the loss of this rank.
 
-    Each rank scores its own anchors against the candidates of all ranks and gives
+    Each rank scores its own anchors against the candidates of all ranks and returns
 
     $$ W \sum_{own\ anchors} l / \sum_{ranks} count $$
 
-    whose mean over the W ranks, value and gradient, is that of one process with the whole
-    batch, also when the ranks hold different numbers of images. Under autocast the encoder and
-    the heads run in half precision; scores and losses do not.
+    whose mean over the W ranks, value and gradient, is that of one process with the whole batch,
+    even if ranks hold different numbers of images. Under autocast the encoder and the heads run in
+    half precision; scores and losses do not.
 
-    `samples` may be nothing but the numbers of the samples, and are best given on the host: who is
-    whose positive follows from them, and is worked out there.
+    `samples` may be just the numbers of the samples, best given on the host: there it is worked out
+    which candidates are whose positives.
+
+    >>> from counterpoint import NarrowResNet, simclr
+    >>> model = simclr(NarrowResNet(widths=(8,), blocks=(1,))).build(image=(3, 32, 32))
+    >>> views = torch.randn(4, 3, 32, 32), torch.randn(4, 3, 32, 32)
+    >>> contrast(model, views, torch.arange(4)).backward()
     """
     given = as_samples(samples)
     encoded = model.encode(views)
@@ -138,9 +151,9 @@ def _widened(scores: Scores, samples: Samples) -> Scores:
 def reaching_all(loss: Tensor, model: nn.Module) -> Tensor:
     """Add a zero-valued term that touches every parameter.
 
-    DDP waits for a gradient of each weight, also of a map that is not compared in this step;
-    and an optimiser treats no gradient otherwise than a gradient of zero. Weights that are sharded
-    at this moment are left out: their gradients come by another way, and nobody waits for them.
+    DDP waits for a gradient of each weight, also of a map that is not compared in this step; and an
+    optimiser treats a missing gradient unlike one of zero. Weights that are sharded at this moment
+    are left out: their gradients come another way, and nobody waits for them.
     """
     trained = [p.sum() for p in model.parameters() if p.requires_grad and not is_sharded(p)]
     return loss + 0 * torch.stack(trained).sum() if trained else loss
@@ -157,7 +170,7 @@ def build(
 ) -> Model:
     """Make the modules of five parts for images of one shape; refuse what cannot work.
 
-    The dry run on the meta device needs no data and no memory; every failure names its part.
+    The dry run on the meta device needs no data or memory; every failure names its part.
     """
     labels = asks_for_labels((views, encoder, extraction, similarity, loss))
     with torch.device("meta"):

@@ -34,6 +34,7 @@ class Momentum(nn.Module):
         self.decay = decay
 
     def forward(self, *inputs: Any) -> Any:
+        """Run the online module."""
         return self.online(*inputs)
 
     @torch.no_grad()
@@ -64,7 +65,12 @@ class Momentum(nn.Module):
 
 
 def twins(module: nn.Module) -> Iterator[Twinned]:
-    """Find every twin inside a module; the shell steps them after the optimiser."""
+    """Find every twin inside a module; the shell steps them after the optimiser.
+
+    >>> pair = Momentum(nn.Linear(2, 2), decay=0.9)
+    >>> [twin is pair for twin in twins(nn.Sequential(nn.Linear(2, 2), pair))]
+    [True]
+    """
     return (child for child in module.modules() if isinstance(child, Twinned))
 
 

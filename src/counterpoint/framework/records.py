@@ -30,7 +30,12 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
-    """Where randomness comes from: every number of a view is a function of these."""
+    """Where randomness comes from: every number of a view is a function of these.
+
+    >>> draw = Draw(seed=0, epoch=2, index=torch.tensor([7, 3, 5]))
+    >>> draw.some(2).index
+    tensor([7, 3])
+    """
 
     seed: int
     epoch: int
@@ -60,6 +65,11 @@ class Encoded:
     """The feature maps of every view, by the encoder and by its momentum twin.
 
     Without a twin, `target` is `online`: the same object.
+
+    >>> maps = (torch.zeros(2, 8, 4, 4),), (torch.zeros(2, 8, 4, 4),)  # of two views
+    >>> encoded = Encoded(maps, maps)
+    >>> encoded.target is encoded.online
+    True
     """
 
     online: tuple[Maps, ...]
@@ -82,7 +92,12 @@ def only_positive(index: Index) -> Index:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remembered:
-    """Candidates from the past (a queue, a bank), the same on every rank."""
+    """Candidates from the past (a queue, a bank), the same on every rank.
+
+    >>> queue = Remembered(torch.zeros(3, 8), torch.full((3,), NOBODY))  # negatives of everyone
+    >>> queue.identity
+    tensor([-1, -1, -1])
+    """
 
     vectors: Float[Tensor, "remembered _"]
     identity: Int64[Tensor, " remembered"]
@@ -96,8 +111,15 @@ class Comparison:
     they differ, and left out when it is the anchor itself: candidate `itself + i` is anchor i.
     A candidate whose identity is `only_positive` is nobody's negative.
 
-    Identities are best left on the host, where the sample numbers are: which pairs are positive
-    is then worked out while the device is busy. On the device the host waits to read them.
+    Keep identities on the host, where the sample numbers are: which pairs are positive is then
+    worked out while the device is busy. If they are on the device, the host waits to read them.
+
+    >>> z, image = torch.randn(4, 8), torch.tensor([0, 1, 0, 1])  # two views of two images
+    >>> both = Comparison(
+    ...     anchors=z, candidates=z, anchor_identity=image, candidate_identity=image, itself=0
+    ... )
+    >>> (both.anchor_identity[:, None] == both.candidate_identity).sum(dim=1) - 1  # positives
+    tensor([1, 1, 1, 1])
     """
 
     anchors: Float[Tensor, "anchor _"]
@@ -124,6 +146,14 @@ class Scores:
 
     s_ij = squash(<anchors_i, candidates_j>), where p, q and the temperature are already in
     the vectors, and the candidates of all ranks are already gathered.
+
+    >>> scores = Scores(
+    ...     anchors=torch.eye(2), candidates=2 * torch.eye(2),
+    ...     anchor_identity=torch.arange(2), candidate_identity=torch.arange(2),
+    ... )
+    >>> scores.anchors @ scores.candidates.T
+    tensor([[2., 0.],
+            [0., 2.]])
     """
 
     anchors: Float[Tensor, "anchor channel"]
@@ -181,6 +211,10 @@ class Terms:
     """A loss before it is averaged: the sum of its terms and how many they are.
 
     Kept apart so that ranks with different counts still average to the loss of one process.
+
+    >>> terms = Terms(total=torch.tensor(6.0), count=torch.tensor(4.0))
+    >>> terms.total / terms.count
+    tensor(1.5000)
     """
 
     total: Float[Tensor, ""]

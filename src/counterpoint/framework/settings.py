@@ -25,7 +25,14 @@ POSITIVE = ("epochs", "batch", "lr", "accumulate", "eps", "gradient_scale", "sli
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """The settings of one training run."""
+    """The settings of one training run.
+
+    >>> Training(batch=1024, lr=0.3).scaled_lr
+    1.2
+    >>> Training(warmup=1.5)
+    Traceback (most recent call last):
+    ValueError: training: warmup is 1.5; needs a share from 0 to below 1
+    """
 
     epochs: int = 100  # Chen et al. 2020, section 2.1
     batch: int = 256  # the smallest batch of Chen et al. 2020, figure 9: one machine

@@ -15,7 +15,13 @@ Identify = Callable[[Samples], Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Everyone:
-    """The identities of all ranks' candidates, on the host and without asking, in rank order."""
+    """The identities of all ranks' candidates, on the host and without asking, in rank order.
+
+    >>> import torch
+    >>> ranks = Everyone(torch.tensor([0, 1, 2, 3, 4]), sizes=(2, 3))
+    >>> ranks.identity.split(ranks.sizes)
+    (tensor([0, 1]), tensor([2, 3, 4]))
+    """
 
     identity: Int64[Tensor, " candidate"]
     sizes: tuple[int, ...]
@@ -24,7 +30,13 @@ class Everyone:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gathered:
-    """The candidates of all ranks in rank order, and where this rank's own begin."""
+    """The candidates of all ranks in rank order, and where this rank's own begin.
+
+    >>> import torch
+    >>> all_ranks = Gathered(torch.zeros(5, 8), torch.arange(5), start=2, sizes=(2, 3))
+    >>> all_ranks.identity[all_ranks.start :]
+    tensor([2, 3, 4])
+    """
 
     vectors: Num[Tensor, "candidate channel"]
     identity: Int64[Tensor, " candidate"]
@@ -82,16 +94,18 @@ class Slices(Protocol):
 
 @runtime_checkable
 class World(Protocol):
-    """All ranks that train together."""
+    """All ranks that train together, a protocol: what a part may ask of them."""
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """The number of ranks."""
 
     @property
-    def rank(self) -> int: ...
+    def rank(self) -> int:
+        """The number of this rank, from 0."""
 
     def images(self, own: int, /) -> tuple[int, ...]:
-        """Tell how many images each rank has in a step in which this one has `own`."""
+        """Return how many images each rank has in a step in which this one has `own`."""
 
     def everyone(self, identify: Identify, /) -> Everyone | None:
         """Identify the candidates of all ranks, where their samples are known."""

@@ -78,7 +78,11 @@ def large(size: int) -> AMDIMEncoder:
 
 
 def amdim_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
-    """Compose AMDIM for minutes on two cores: its encoder at a quarter of the width."""
+    """Compose AMDIM for minutes on two cores: its encoder at a quarter of the width.
+
+    >>> amdim_small().encoder.width, amdim().encoder.width
+    (32, 128)
+    """
     return amdim(encoder, size=size)
 
 

@@ -35,7 +35,11 @@ def byol(encoder: Encoder | None = None, *, size: int = 32) -> Method:
 
 
 def byol_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
-    """Compose BYOL for minutes on two cores: smaller heads, a quicker twin, views together."""
+    """Compose BYOL for minutes on two cores: smaller heads, a quicker twin, views together.
+
+    >>> byol_small().encoder.decay
+    0.97
+    """
     projector = Headed(of=encoder, out=128, hidden=512, norm=True)
     return byol(encoder, size=size).swap(
         views=pipelines.byol_views(size * 5 // 8, smallest=0.25, evaluation=size),

@@ -41,6 +41,9 @@ def cmc_small(encoder: Encoder = HALF, *, size: int = 32) -> Method:
 
     What a bank remembers is an epoch old. In the first epochs of a run the age of an entry tells
     more than its content, and that is what the networks learn (docs/results.md).
+
+    >>> print(cmc_small().extraction)
+    (-1:-1), one place
     """
     return cmc(encoder, size=size).swap(
         views=pipelines.cmc_views(size * 5 // 8, smallest=0.2, evaluation=size),

@@ -37,6 +37,9 @@ def cpc_small(encoder: Encoder = CPC_SMALL, *, size: int = 32) -> Method:
 
     A third of the pixels and a ninth of the scores of 7 x 7; without an overlap the next row is
     worth predicting.
+
+    >>> cpc_small().extraction.offsets
+    (1, 2, 3)
     """
     return cpc(encoder, size=size).swap(
         views=pipelines.cpc_views(size, overlap=0),

@@ -36,6 +36,9 @@ def moco_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
 
     A decay of 0.99 is a mean over the last hundred steps, 0.999 over the last thousand: longer
     than such a run.
+
+    >>> print(moco_small().extraction)
+    Keys(map=-1, pool='mean'), queue of 4,096
     """
     return moco(encoder, size=size).swap(
         views=pipelines.moco_views(size * 5 // 8, evaluation=size),

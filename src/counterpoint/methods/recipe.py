@@ -13,7 +13,14 @@ from counterpoint.framework.settings import Training
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A composition for images of any size, and the training settings that go with it."""
+    """A composition for images of any size, and the training settings that go with it.
+
+    >>> from counterpoint.methods import RECIPES
+    >>> print(RECIPES["simclr"].compose(size=64).encoder)
+    ResNet(name='resnet50', stem='small', zero_init=True)
+    >>> RECIPES["simclr"].training.optimiser
+    'lars'
+    """
 
     compose: Callable[..., Method]
     training: Training

@@ -36,7 +36,7 @@ def simclr(encoder: Encoder | None = None, *, size: int = 32) -> Method:
 
 
 def simclr_paper(encoder: Encoder | None = None, *, size: int = 32) -> Method:
-    """Compose SimCLR as the paper prints it: equation 4, without the positive below the line."""
+    """Compose SimCLR as the paper prints it: equation 4, no positive in the denominator."""
     return simclr(encoder or resnet_for("resnet50", size), size=size).swap(
         loss=NCE(denominator="negatives")
     )
@@ -48,6 +48,9 @@ def simclr_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     Views of 5/8 of the side cost 0.4 of the whole image. The encoder was chosen by short runs
     on validation images; tau, the head and the smallest crop are a judgement between the
     values tried there, not measured one by one (docs/results.md).
+
+    >>> simclr_small().similarity.tau
+    0.2
     """
     return simclr(encoder, size=size).swap(
         views=pipelines.simclr_views(size * 5 // 8, smallest=0.25, evaluation=size),

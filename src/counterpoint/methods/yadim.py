@@ -18,6 +18,9 @@ def yadim(encoder: Encoder = LARGE[32], *, size: int = 32) -> Method:
     The paper does not say how the vectors of patches become anchors and positives. Here a drawn
     place of one view is the anchor and every place of the other view a positive, as AMDIM has it
     for maps: docs/decisions/0012-reading-yadim.md.
+
+    >>> print(yadim().extraction)
+    (-1:-1), one place
     """
     return Method(
         views=pipelines.yadim_views(size),
@@ -35,6 +38,9 @@ def yadim_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     random weights a softmax over 256 candidates then gives 0.62 to one of them, where the scaled
     one gives 0.03. Its 4 x 4 patches lie side by side, as section 4 has them; section 3 lets them
     overlap.
+
+    >>> print(yadim_small().similarity)
+    ScaledDot(clip=20.0)
     """
     return yadim(encoder, size=size).swap(
         views=pipelines.yadim_views(size, overlap=0), similarity=ScaledDot(clip=20.0)

@@ -5,35 +5,45 @@ matrix product with an elementwise function, and what crosses the network is q(b
 small.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-import torch
-import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
-from counterpoint.framework import ALONE, Comparison, Everyone, PartError, Scores, World
+from counterpoint.framework import PartError
 from counterpoint.framework.codec import LATER
-from counterpoint.framework.precision import at_least_fp32
 from counterpoint.parts.heads import LastNorm, perceptron
+from counterpoint.parts.phi import Phi as Phi
+from counterpoint.parts.phi import Unit
 from counterpoint.parts.temperature import Temperature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """The dot product, a . b (AMDIM and YADIM in the paper)."""
+    """The dot product, a . b (AMDIM and YADIM in the paper).
+
+    >>> import torch
+    >>> phi = Dot().build(2, 2)
+    >>> phi.p(torch.tensor([[1.0, 2.0]])) @ torch.tensor([3.0, 4.0])  # p and q change nothing
+    tensor([11.])
+    """
 
     part: ClassVar[Literal["similarity"]] = "similarity"
 
-    def build(self, anchor: int, candidate: int) -> "Phi":
+    def build(self, anchor: int, candidate: int) -> Phi:
         _same_width(anchor, candidate)
         return Phi(nn.Identity())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaledDot:
-    """AMDIM's score in its authors' code, c tanh(a . b / (sqrt(d) c))."""
+    r"""AMDIM's score in its authors' code: the dot product, scaled and clipped.
+
+    $$ c \tanh\Big(\frac{\langle a, b \rangle}{c \sqrt{d}}\Big) $$
+
+    >>> ScaledDot(clip=20.0).build(64, 64).bound  # |s| is at most c
+    20.0
+    """
 
     part: ClassVar[Literal["similarity"]] = "similarity"
 
@@ -44,14 +54,21 @@ class ScaledDot:
         if self.clip is not None and self.clip <= 0:
             raise PartError("similarity", got=f"clip={self.clip}", needs="clip > 0 or None")
 
-    def build(self, anchor: int, candidate: int) -> "Phi":
+    def build(self, anchor: int, candidate: int) -> Phi:
         _same_width(anchor, candidate)
         return Phi(nn.Identity(), scale=Temperature(anchor**0.5), clip=self.clip, bound=self.clip)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cosine:
-    """Cosine over a temperature, cos(a, b) / tau."""
+    """Cosine over a temperature, cos(a, b) / tau.
+
+    >>> Cosine(tau=0.1).build(64, 64).bound
+    10.0
+    >>> Cosine(tau=0.0)
+    Traceback (most recent call last):
+    counterpoint.framework.errors.PartError: similarity: got tau=0.0, needs tau > 0; 0.5 is SimCLR's
+    """
 
     part: ClassVar[Literal["similarity"]] = "similarity"
 
@@ -62,24 +79,37 @@ class Cosine:
     def __post_init__(self) -> None:
         _positive_tau(self.tau)
 
-    def build(self, anchor: int, candidate: int) -> "Phi":
+    def build(self, anchor: int, candidate: int) -> Phi:
         _same_width(anchor, candidate)
         return _cosine(Unit(), self.tau, learn_tau=self.learn_tau)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bilinear:
-    """A learned form, a^T W b (section 2, part 4); anchors and candidates may differ in width."""
+    """A learned form, a^T W b (section 2, part 4); anchors and candidates may differ in width.
+
+    >>> Bilinear().build(8, 16).p
+    Linear(in_features=8, out_features=16, bias=False)
+    """
 
     part: ClassVar[Literal["similarity"]] = "similarity"
 
-    def build(self, anchor: int, candidate: int) -> "Phi":
+    def build(self, anchor: int, candidate: int) -> Phi:
         return Phi(nn.Linear(anchor, candidate, bias=False), nn.Identity())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectedCosine:
-    """SimCLR's measure: a projection head, then cosine over tau (section 2.3, part 4)."""
+    r"""SimCLR's measure: a projection head, then cosine over tau (section 2.3, part 4).
+
+    $$ \Phi(a, b) = \cos(g(a), g(b)) / \tau $$
+
+    with one head g for anchors and candidates.
+
+    >>> head, unit = ProjectedCosine(out=32).build(64, 64).p
+    >>> [layer.out_features for layer in head if isinstance(layer, nn.Linear)]
+    [64, 32]
+    """
 
     part: ClassVar[Literal["similarity"]] = "similarity"
 
@@ -103,7 +133,7 @@ class ProjectedCosine:
                 needs="widths of 1 or more",
             )
 
-    def build(self, anchor: int, candidate: int) -> "Phi":
+    def build(self, anchor: int, candidate: int) -> Phi:
         _same_width(anchor, candidate)
         widths = (anchor, *self._hidden(anchor), self.out)
         head = perceptron(widths, norm=True, bias=False, last_norm=self.last_norm)
@@ -116,98 +146,22 @@ class ProjectedCosine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedCosine:
-    """BYOL's measure: a predictor on the anchor only, then cosine (Grill et al. 2020)."""
+    r"""BYOL's measure: a predictor on the anchor only, then cosine (Grill et al. 2020).
+
+    $$ \Phi(a, b) = \cos(h(a), b) $$
+
+    >>> phi = PredictedCosine(hidden=16).build(8, 8)
+    >>> len(list(phi.p.parameters())) > 0, len(list(phi.q.parameters()))
+    (True, 0)
+    """
 
     part: ClassVar[Literal["similarity"]] = "similarity"
 
     hidden: int = 4096  # Grill et al. 2020, section 3.2
 
-    def build(self, anchor: int, candidate: int) -> "Phi":
+    def build(self, anchor: int, candidate: int) -> Phi:
         predictor = perceptron((anchor, self.hidden, candidate), norm=True, inplace=True)
         return Phi(nn.Sequential(predictor, Unit()), Unit(), bound=1.0)
-
-
-class Phi(nn.Module):
-    """A built similarity: p, q (None: the same as p), a scale and a clip."""
-
-    def __init__(
-        self,
-        p: nn.Module,
-        q: nn.Module | None = None,
-        *,
-        scale: Temperature | None = None,
-        clip: float | None = None,
-        bound: float | None = None,
-    ) -> None:
-        super().__init__()
-        self.p, self.q = p, q
-        self.scale = scale or Temperature(1.0)
-        self.clip, self.bound = clip, bound
-        head = p if q is None else q
-        self.learned = any(True for _ in head.parameters())
-
-    def forward(self, comparison: Comparison, world: World) -> Scores:
-        if self.learned:  # a head sees each remembered vector once, as in one process
-            comparison = among_ranks(comparison, world)
-        anchors = at_least_fp32(self.p(comparison.anchors))
-        scale = self.scale()
-        q = self.p if self.q is None else self.q
-        shared = self.q is None and comparison.anchors is comparison.candidates
-        if shared:
-            # One run of the head. Half of the scale on each side keeps them the same vectors.
-            anchors = candidates = anchors * scale**0.5
-        else:
-            anchors, candidates = anchors * scale, at_least_fp32(q(comparison.candidates))
-        slices = world.slices(candidates, comparison.everyone)
-        reach = world if slices is None else ALONE  # those of the others come later
-        gathered = reach.gather(candidates, comparison.candidate_identity, comparison.everyone)
-        vectors, identity, past = gathered.vectors, gathered.identity, comparison.remembered
-        if past is not None:
-            old = at_least_fp32(q(past.vectors))
-            vectors = torch.cat([vectors, old * scale**0.5 if shared else old])
-            identity = torch.cat([identity, past.identity.to(identity.device)])
-        return Scores(
-            anchors=anchors,
-            candidates=vectors,
-            anchor_identity=comparison.anchor_identity,
-            candidate_identity=identity,
-            itself=None if comparison.itself is None else gathered.start + comparison.itself,
-            shared=shared,
-            clip=self.clip,
-            bound=self.bound,
-            anchor_views=comparison.anchor_views,
-            candidate_views=gathered.views(comparison.candidate_views),
-            slices=slices,
-        )
-
-
-def among_ranks(comparison: Comparison, world: World) -> Comparison:
-    """Divide what is remembered among the ranks, as candidates that they then gather."""
-    past = comparison.remembered
-    if past is None:
-        return comparison
-    vectors, identities = (t.tensor_split(world.size) for t in (past.vectors, past.identity))
-    own = comparison.candidate_identity, identities[world.rank].to(comparison.candidate_identity)
-    everyone = comparison.everyone
-    if everyone is not None:
-        each = zip(everyone.identity.split(everyone.sizes), identities, strict=True)
-        parts = [torch.cat(pair) for pair in each]
-        everyone = Everyone(torch.cat(parts), tuple(map(len, parts)))
-    return replace(
-        comparison,
-        candidates=torch.cat([comparison.candidates, vectors[world.rank]]),
-        candidate_identity=torch.cat(own),
-        everyone=everyone,
-        remembered=None,
-        candidate_views=(),
-    )
-
-
-class Unit(nn.Module):
-    """Scale each vector to length one, in fp32 at least."""
-
-    def forward(self, vectors: Float[Tensor, "vector channel"]) -> Float[Tensor, "vector channel"]:
-        return F.normalize(at_least_fp32(vectors), dim=1)
 
 
 def _cosine(unit: nn.Module, tau: float, *, learn_tau: bool) -> Phi:

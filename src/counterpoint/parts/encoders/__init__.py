@@ -1,4 +1,4 @@
-"""Part (2), f: v -> M."""
+"""Part (2), f: v -> M. Networks that turn views into feature maps."""
 
 from counterpoint.parts.encoders.amdim_encoder import AMDIMEncoder as AMDIMEncoder
 from counterpoint.parts.encoders.by_name import encoder_named as encoder_named

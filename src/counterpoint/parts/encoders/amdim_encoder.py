@@ -25,7 +25,16 @@ LAST = {8: 1}  # kernel of the last convolution; 3 elsewhere
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AMDIMEncoder:
-    """A stack of residual 1x1 convolutions between a few that shrink the map."""
+    """A stack of residual 1x1 convolutions between a few that shrink the map.
+
+    It gives three maps, 7 x 7, 5 x 5 and 1 x 1, all with `rkhs` channels.
+
+    >>> import torch
+    >>> encoder = AMDIMEncoder(width=8, rkhs=16, depth=1).build(((3, 32, 32),))
+    >>> (maps,) = encoder((torch.zeros(2, 3, 32, 32),))
+    >>> [tuple(m.shape) for m in maps]
+    [(2, 16, 7, 7), (2, 16, 5, 5), (2, 16, 1, 1)]
+    """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
 

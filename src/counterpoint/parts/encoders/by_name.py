@@ -14,7 +14,11 @@ SMALL_IMAGE = 64  # up to this side the small stem; STL-10 at 64 px is the paper
 
 
 def resnet_for(name: str, size: int, *, zero_init: bool = False) -> ResNet:
-    """Return a ResNet with the stem for images of one size."""
+    """Return a ResNet with the stem for images of one size.
+
+    >>> resnet_for("resnet18", 32).stem, resnet_for("resnet18", 224).stem
+    ('small', 'imagenet')
+    """
     return ResNet(name, stem=stem_for(size), zero_init=zero_init)
 
 

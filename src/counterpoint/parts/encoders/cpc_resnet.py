@@ -14,10 +14,16 @@ from counterpoint.parts.encoders.narrow import layers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CPCResNet:
-    """Bottleneck blocks in four stacks.
+    """CPC's ResNet: bottleneck blocks in four stacks, for a view or for each patch of one.
 
     The defaults are the paper's: ResNet-101 whose third stack has 46 blocks for 23, a
     bottleneck of 512 for 256, and 4,096 maps for 1,024.
+
+    >>> import torch
+    >>> encoder = CPC_SMALL.build(((4, 4, 3, 8, 8),))
+    >>> (maps,) = encoder((torch.zeros(2, 4, 4, 3, 8, 8),))  # 4 x 4 patches of 8 x 8 pixels
+    >>> tuple(maps[-1].shape)
+    (2, 256, 4, 4)
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"

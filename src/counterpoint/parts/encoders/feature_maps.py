@@ -12,9 +12,16 @@ from counterpoint.framework.records import Maps, Shape, View
 
 
 class FeatureMaps(nn.Module):
-    """An encoder: several views through one backbone, shallow to deep.
+    """A built encoder: it runs several views through one backbone and returns their maps.
 
-    `backbone` keeps the key names of the library it came from.
+    The maps of a view are ordered from shallow to deep. `backbone` keeps the key names of the
+    library that it came from, so that its weights load there.
+
+    >>> from counterpoint.parts.encoders import NarrowResNet
+    >>> encoder = NarrowResNet(widths=(8, 16), blocks=(1, 1)).build(((3, 16, 16), (3, 16, 16)))
+    >>> maps, same = encoder((torch.zeros(2, 3, 16, 16), torch.zeros(2, 3, 16, 16)))
+    >>> [tuple(m.shape) for m in maps]
+    [(2, 8, 8, 8), (2, 16, 4, 4)]
     """
 
     def __init__(

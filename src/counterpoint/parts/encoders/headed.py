@@ -28,7 +28,13 @@ class Headed:
     """Another encoder with a projection head behind it, whose output is one more, last map.
 
     MoCo, BYOL and CMC compare the output of a head that belongs to the encoder: it has a
-    momentum twin, and a queue or a bank keeps what it gave. What is evaluated is the map before.
+    momentum twin, and a queue or a bank keeps its output. The map before it is evaluated.
+
+    >>> from counterpoint.parts.encoders import NarrowResNet
+    >>> headed = Headed(of=NarrowResNet(widths=(8,), blocks=(1,)), out=4)
+    >>> (maps,) = headed.build(((3, 16, 16),))((torch.zeros(2, 3, 16, 16),))
+    >>> [tuple(m.shape) for m in maps]
+    [(2, 8, 8, 8), (2, 4, 1, 1)]
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
@@ -116,7 +122,15 @@ class HeadedEncoder(nn.Module):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerView:
-    """An encoder for each view, for views that differ in kind (CMC)."""
+    """An encoder for each view, for views that differ in kind (CMC).
+
+    >>> from counterpoint.parts.encoders import NarrowResNet
+    >>> one = NarrowResNet(widths=(8,), blocks=(1,))
+    >>> encoder = PerView(of=(one, one)).build(((1, 16, 16), (2, 16, 16)))
+    >>> grey, colour = encoder((torch.zeros(2, 1, 16, 16), torch.zeros(2, 2, 16, 16)))
+    >>> grey[-1].shape == colour[-1].shape
+    True
+    """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
 

@@ -24,6 +24,10 @@ class ModuleEncoder:
 
     JSON names the network and never holds or imports it: a method that was read from a file needs
     it again, by `Run.open(folder, encoder=...)`.
+
+    >>> encoder = as_encoder(nn.Conv2d(3, 8, 3))
+    >>> encoder.name, encoder.weights is None  # it starts from the weights of this module
+    ('Conv2d', False)
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"

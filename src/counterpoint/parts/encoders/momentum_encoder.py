@@ -13,7 +13,19 @@ from counterpoint.framework.records import Maps, Shape, View
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MomentumEncoder:
-    """Another encoder and its exponential moving average."""
+    r"""Another encoder and its exponential moving average, which encodes the candidates.
+
+    $$ \theta' \leftarrow m \theta' + (1 - m) \theta $$
+
+    after each update, with the decay m. No gradient reaches the twin.
+
+    >>> from counterpoint.parts.encoders import NarrowResNet
+    >>> pair = MomentumEncoder(of=NarrowResNet(widths=(8,), blocks=(1,)), decay=0.99)
+    >>> built = pair.build(((3, 16, 16),))
+    >>> (maps,) = built.target((torch.zeros(2, 3, 16, 16),))
+    >>> maps[-1].requires_grad
+    False
+    """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
 

@@ -15,7 +15,14 @@ from counterpoint.parts.encoders.feature_maps import FeatureMaps, one_channel_co
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NarrowResNet:
-    """A ResNet of basic blocks with the widths, depths and first stride given."""
+    """A ResNet of basic blocks with the widths, depths and first stride given.
+
+    >>> import torch
+    >>> encoder = NarrowResNet().build(((3, 32, 32),))
+    >>> (maps,) = encoder((torch.zeros(2, 3, 32, 32),))
+    >>> [tuple(m.shape) for m in maps]
+    [(2, 64, 16, 16), (2, 128, 8, 8), (2, 256, 4, 4)]
+    """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
 

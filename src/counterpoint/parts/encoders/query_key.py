@@ -20,9 +20,17 @@ from counterpoint.parts.norm_conversion import replace_norms
 class QueryKeyEncoder:
     """Another encoder for queries and its moving average for keys, with shuffled batch norm.
 
-    A query and its key in one batch of statistics betray each other (He et al. 2019, section
-    3.3). So the batch is `groups` groups, those of queries in order, those of keys shuffled:
-    8 is MoCo's 8 GPUs, on any number of devices.
+    If a query and its key share batch statistics, these give away which key is the positive (He et
+    al. 2019, section 3.3). So the batch is divided into `groups` groups, of queries in order and of
+    keys shuffled: 8 stands for MoCo's 8 GPUs, on any number of devices.
+
+    >>> from counterpoint.parts.encoders import NarrowResNet
+    >>> pair = QueryKeyEncoder(of=NarrowResNet(widths=(8,), blocks=(1,)), groups=2)
+    >>> built = pair.build(((3, 16, 16), (3, 16, 16)))
+    >>> views = torch.zeros(4, 3, 16, 16), torch.zeros(4, 3, 16, 16)
+    >>> (queries,), (keys,) = built(views)[:1], built.target(views)[-1:]
+    >>> queries[-1].requires_grad, keys[-1].requires_grad
+    (True, False)
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"

@@ -29,7 +29,14 @@ RESNETS = (
 
 @dataclass(frozen=True, slots=True)
 class ResNet:
-    """A torchvision ResNet that gives its four stages as feature maps."""
+    """A torchvision ResNet that gives its four stages as feature maps.
+
+    >>> import torch
+    >>> encoder = ResNet("resnet18").build(((3, 16, 16),))
+    >>> (maps,) = encoder((torch.zeros(2, 3, 16, 16),))
+    >>> [tuple(m.shape[1:]) for m in maps]
+    [(64, 16, 16), (128, 8, 8), (256, 4, 4), (512, 2, 2)]
+    """
 
     part: ClassVar[Literal["encoder"]] = "encoder"
 

@@ -49,6 +49,12 @@ class ThinResNet:
     its shortcut, as in `NarrowResNet`: a deep one needs that in short runs (decision 0016). CMC's
     two networks of half width are `ThinResNet(name="resnet50", width=32, stem_width=64,
     stem="imagenet", zero_init=False)`.
+
+    >>> import torch
+    >>> encoder = ThinResNet(name="resnet18", width=4).build(((3, 16, 16),))
+    >>> (maps,) = encoder((torch.zeros(2, 3, 16, 16),))
+    >>> [m.shape[1] for m in maps]  # a sixteenth of 64, 128, 256 and 512
+    [4, 8, 16, 32]
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"

@@ -23,6 +23,11 @@ class Timm:
 
     The last map is what timm's own `forward_features` gives, normed where it norms: all that comes
     before the pooling is trained. What belongs to a classifier's head is not (docs/encoders.md).
+
+    >>> encoder = Timm("resnet10t").build(((3, 64, 64),))
+    >>> (maps,) = encoder((torch.zeros(2, 3, 64, 64),))
+    >>> tuple(maps[-1].shape)
+    (2, 512, 2, 2)
     """
 
     part: ClassVar[Literal["encoder"]] = "encoder"

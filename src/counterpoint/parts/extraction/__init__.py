@@ -1,4 +1,4 @@
-"""Part (3), M -> r^a, R^+, R^-."""
+"""Part (3), M -> r^a, R^+, R^-. What is an anchor, and what it is compared with."""
 
 from counterpoint.parts.extraction.bank import Bank as Bank
 from counterpoint.parts.extraction.by_label import ByLabel as ByLabel

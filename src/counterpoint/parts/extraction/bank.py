@@ -25,6 +25,13 @@ class Bank:
 
     The positive is the sample's own entry, the negatives are entries drawn from the whole data
     set; entries follow with momentum, after scoring (HobbitLong/CMC, NCE/NCEAverage.py).
+
+    >>> from counterpoint.framework import ALONE
+    >>> bank = Bank(samples=100, negatives=8).build((((4, 1, 1),), ((4, 1, 1),)))
+    >>> views = tuple((torch.randn(2, 4, 1, 1),) for _ in range(2))
+    >>> comparisons = bank(Encoded(views, views), Samples(torch.tensor([5, 7])), ALONE)
+    >>> [tuple(c.remembered.vectors.shape) for c in comparisons]
+    [(8, 4), (8, 4)]
     """
 
     part: ClassVar[Literal["extraction"]] = "extraction"

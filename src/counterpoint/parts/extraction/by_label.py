@@ -24,6 +24,13 @@ class ByLabel:
        \log \frac{e^{s_{ip}}}{\sum_{a \ne i} e^{s_{ia}}}, $$
 
     as a mean over anchors. Only the other views of an image without a label are its positives.
+
+    >>> from counterpoint.framework import ALONE
+    >>> views = tuple((torch.randn(3, 4, 1, 1),) for _ in range(2))
+    >>> samples = Samples(torch.arange(3), labels=torch.tensor([0, 1, 0]))
+    >>> (compared,) = ByLabel()(Encoded(views, views), samples, ALONE)
+    >>> compared.anchor_identity
+    tensor([0, 1, 0, 0, 1, 0])
     """
 
     part: ClassVar[Literal["extraction"]] = "extraction"

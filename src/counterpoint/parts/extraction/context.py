@@ -18,6 +18,13 @@ class Context:
 
     The anchor is W_k c at row i, the positive the target at row i + k of the same column; all
     other targets of the batch are negatives. The identity is the image and the place.
+
+    >>> from counterpoint.framework import ALONE
+    >>> cpc = Context(offsets=(2,), target=4, hidden=8, blocks=1).build((((16, 4, 4),),))
+    >>> grid = (torch.randn(2, 16, 4, 4),)  # two images of 4 x 4 patches
+    >>> (compared,) = cpc(Encoded((grid,), (grid,)), Samples(torch.arange(2)), ALONE)
+    >>> tuple(compared.anchors.shape), tuple(compared.candidates.shape)
+    ((16, 4), (32, 4))
     """
 
     part: ClassVar[Literal["extraction"]] = "extraction"

@@ -16,6 +16,13 @@ class Keys:
 
     Keys of the batch are positives of their own query and no one's negatives: those come from
     a queue (He et al. 2019, algorithm 1).
+
+    >>> from counterpoint.framework import ALONE
+    >>> import torch
+    >>> queries, keys = ((torch.randn(3, 4, 1, 1),),), ((torch.randn(3, 4, 1, 1),),)
+    >>> (compared,) = Keys()(Encoded(queries, keys), Samples(torch.arange(3)), ALONE)
+    >>> len(compared.anchors), len(compared.candidates)
+    (3, 3)
     """
 
     part: ClassVar[Literal["extraction"]] = "extraction"

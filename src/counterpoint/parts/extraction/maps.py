@@ -23,7 +23,11 @@ STEP_KEY = (0x6D617073, 0)  # "maps": a stream of its own
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Anchors from one map, candidates from another; -1 is the last."""
+    """Anchors from one map, candidates from another; -1 is the last.
+
+    >>> print(Pair(-1, -2))
+    (-1:-2)
+    """
 
     anchor: int
     candidate: int | Literal["random"]

@@ -18,6 +18,13 @@ class Pooled:
     """Every view is an anchor; every other view is a candidate (SimCLR, BYOL).
 
     The identity is the image: the other views of an image are its positives.
+
+    >>> from counterpoint.framework import ALONE
+    >>> first, second = torch.randn(3, 8, 4, 4), torch.randn(3, 8, 4, 4)
+    >>> views = (first,), (second,)
+    >>> (compared,) = Pooled()(Encoded(views, views), Samples(torch.arange(3)), ALONE)
+    >>> tuple(compared.anchors.shape), compared.anchor_identity.tolist()
+    ((6, 8), [0, 1, 2, 0, 1, 2])
     """
 
     part: ClassVar[Literal["extraction"]] = "extraction"

@@ -29,6 +29,19 @@ class Queue:
 
     Keys come from the momentum twin: a queue of vectors from an encoder that moves with every
     step would hold the past of another encoder (He et al. 2019, section 3.1).
+
+    >>> from counterpoint.framework import ALONE
+    >>> from counterpoint.parts.extraction import Keys
+    >>> print(Queue(of=Keys(), size=4096))
+    Keys(map=-1, pool='mean'), queue of 4,096
+    >>> queue = Queue(of=Keys(), size=4).build((((2, 1, 1),), ((2, 1, 1),)))
+    >>> queries, keys = ((torch.randn(3, 2, 1, 1),),), ((torch.randn(3, 2, 1, 1),),)
+    >>> for _ in range(3):  # the queue fills step by step
+    ...     (compared,) = queue(Encoded(queries, keys), Samples(torch.arange(3)), ALONE)
+    ...     print(len(compared.remembered.vectors))
+    0
+    3
+    4
     """
 
     part: ClassVar[Literal["extraction"]] = "extraction"

@@ -1,4 +1,4 @@
-"""Part (5), L: s^+, s^- -> loss."""
+"""Part (5), L: s^+, s^- -> loss. Losses of the scores."""
 
 from counterpoint.parts.losses.nce import NCE as NCE
 from counterpoint.parts.losses.penalised import Penalised as Penalised

@@ -22,9 +22,19 @@ class NCE:
 
     $$ -\log \frac{e^{s^+}}{D} $$
 
-    The paper's equation 3 and NT-Xent are the defaults; they differ from others for anchors
-    with several positives. Equations 1 and 4 as printed leave the positive out of D
-    (`denominator="negatives"`); the loss then has no lower bound. See docs/paper.md.
+    The defaults are the paper's equation 3 and NT-Xent, with the positive and all negatives in D.
+    The settings only matter for anchors with several positives, except that equations 1 and 4 as
+    printed leave the positive out of D (`denominator="negatives"`): the loss then has no lower
+    bound. See docs/paper.md.
+
+    >>> scores = Scores(
+    ...     anchors=torch.zeros(1, 2), candidates=torch.zeros(4, 2),
+    ...     anchor_identity=torch.tensor([0]), candidate_identity=torch.tensor([0, 1, 2, 3]),
+    ... )
+    >>> NCE()(scores).total.exp()  # all four candidates are equally likely
+    tensor(4.)
+    >>> NCE(denominator="negatives")(scores).total.exp()
+    tensor(3.)
     """
 
     part: ClassVar[Literal["loss"]] = "loss"

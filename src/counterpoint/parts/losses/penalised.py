@@ -21,6 +21,10 @@ class Penalised:
        \sum_{ij} \langle a_i, c_j \rangle^2 = \langle A^T A, C^T C \rangle, $$
 
     so that the n x m scores are not needed for it.
+
+    >>> from counterpoint.parts.losses import NCE
+    >>> print(Penalised(of=NCE()))
+    NCE(numerator='each', denominator='own', average='anchors') + 0.05 mean s^2
     """
 
     part: ClassVar[Literal["loss"]] = "loss"

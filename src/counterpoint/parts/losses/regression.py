@@ -12,7 +12,16 @@ from counterpoint.parts.losses.softmax import Summary, positives
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regression:
-    """Squared distance of unit vectors, 2 - 2 cos (Grill et al. 2020, equation 2)."""
+    """Squared distance of unit vectors, 2 - 2 cos (Grill et al. 2020, equation 2).
+
+    >>> import torch
+    >>> scores = Scores(
+    ...     anchors=torch.tensor([[1.0, 0.0]]), candidates=torch.tensor([[0.0, 1.0]]),
+    ...     anchor_identity=torch.tensor([7]), candidate_identity=torch.tensor([7]),
+    ... )
+    >>> Regression()(scores).total  # at a right angle
+    tensor(2.)
+    """
 
     part: ClassVar[Literal["loss"]] = "loss"
     needs_negatives: ClassVar[bool] = False

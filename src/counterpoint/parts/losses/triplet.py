@@ -13,7 +13,20 @@ from counterpoint.parts.losses.softmax import Summary, hardest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triplet:
-    """Hinge between the worst positive and the worst negative (Schroff et al. 2015)."""
+    r"""Hinge between the worst positive and the worst negative (Schroff et al. 2015).
+
+    $$ \max(0,\, m - \min s^+ + \max s^-) $$
+
+    with the margin m, over the anchors that have a positive.
+
+    >>> scores = Scores(
+    ...     anchors=torch.tensor([[1.0, 0.0]]),
+    ...     candidates=torch.tensor([[1.0, 0.0], [0.0, 1.0]]),
+    ...     anchor_identity=torch.tensor([0]), candidate_identity=torch.tensor([0, 1]),
+    ... )
+    >>> Triplet(margin=1.5)(scores).total  # s^+ is 1, s^- is 0
+    tensor(0.5000)
+    """
 
     part: ClassVar[Literal["loss"]] = "loss"
     needs_negatives: ClassVar[bool] = True

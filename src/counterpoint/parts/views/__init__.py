@@ -1,4 +1,4 @@
-"""Part (1), A: x -> v."""
+"""Part (1), A: x -> v. The stages and pipelines that make views of images."""
 
 from counterpoint.parts.views.blur import GaussianBlur as GaussianBlur
 from counterpoint.parts.views.colour import ColourJitter as ColourJitter

@@ -20,7 +20,20 @@ Weights = Float[Tensor, "batch kernel"]
 
 @dataclass(frozen=True, slots=True)
 class GaussianBlur:
-    """Blur by a Gaussian of random width, with reflected borders, as torchvision does."""
+    r"""Blur by a Gaussian of random width, with reflected borders, as torchvision does.
+
+    $$ g(k) \propto e^{-k^2 / 2 \sigma^2}, \quad \sigma \sim U(\sigma_0, \sigma_1) $$
+
+    for a share `p` of the images.
+
+    >>> print(GaussianBlur(kernel=23))
+    blur 0.1-2 p 0.5
+    >>> point = torch.zeros(1, 1, 5, 5)
+    >>> point[0, 0, 2, 2] = 1.0
+    >>> GaussianBlur(kernel=3, sigma=(1.0, 1.0), p=1.0).change_(point, torch.zeros(1, 2))
+    >>> point[0, 0, 2]
+    tensor([0.0000, 0.1238, 0.2042, 0.1238, 0.0000])
+    """
 
     kernel: int
     """Pixels under the Gaussian: odd, a tenth of the image (Chen et al. 2020, appendix A)."""
@@ -57,7 +70,11 @@ class GaussianBlur:
 
 
 def taps(sigma: Float[Tensor, " batch"], kernel: int) -> Float[Tensor, "batch {kernel}"]:
-    """Return the Gaussian's weights, the same to both sides, with the sum 1."""
+    """Return the weights of the Gaussian, symmetric and of sum 1.
+
+    >>> taps(torch.tensor([1.0]), 3)
+    tensor([[0.2741, 0.4519, 0.2741]])
+    """
     reach = kernel // 2
     place = torch.arange(-reach, reach + 1, device=sigma.device)
     weight = torch.exp(-0.5 * (place / sigma[:, None]) ** 2)

@@ -18,7 +18,18 @@ from counterpoint.parts.views.stage import Numbers, Unit, change_chosen_
 
 @dataclass(frozen=True, slots=True)
 class ColourJitter:
-    """Brightness, contrast, saturation and hue, in an order drawn for each image."""
+    """Change brightness, contrast, saturation and hue, in an order drawn for each image.
+
+    With a factor f drawn from [1 - strength, 1 + strength], the mean grey level g of the image and
+    the luma l of a pixel, brightness is f x, contrast f x + (1 - f) g and saturation
+    f x + (1 - f) l; hue turns the colour circle by a share of up to `hue`. All as in torchvision.
+
+    >>> jitter = ColourJitter(0.4, 0.4, 0.4, 0.1)
+    >>> print(jitter)
+    jitter 0.4/0.4/0.4/0.1 p 0.8
+    >>> jitter.factors(torch.full((1, jitter.numbers), 0.5))  # in the middle nothing changes
+    tensor([[1., 1., 1., 0.]])
+    """
 
     brightness: float
     contrast: float
@@ -73,7 +84,13 @@ class ColourJitter:
 
 @dataclass(frozen=True, slots=True)
 class Greyscale:
-    """Replace the colours by their luma."""
+    """Replace the colours by their luma.
+
+    >>> red = torch.tensor([1.0, 0.0, 0.0]).view(1, 3, 1, 1)
+    >>> Greyscale(p=1.0).change_(red, torch.zeros(1, 1))
+    >>> red.flatten()
+    tensor([0.2989, 0.2989, 0.2989])
+    """
 
     p: float = 0.2
 
@@ -94,7 +111,13 @@ class Greyscale:
 
 @dataclass(frozen=True, slots=True)
 class Solarise:
-    """Turn values from a threshold on into their negatives."""
+    """Turn values from a threshold on into their negatives, x into 1 - x.
+
+    >>> grey = torch.tensor([0.2, 0.5, 0.9]).view(1, 3, 1, 1)
+    >>> Solarise(p=1.0).change_(grey, torch.zeros(1, 1))
+    >>> grey.flatten()
+    tensor([0.2000, 0.5000, 0.1000])
+    """
 
     threshold: float = 0.5  # BYOL, table 6
     p: float = 0.2
@@ -119,7 +142,13 @@ class Solarise:
 
 @dataclass(frozen=True, slots=True)
 class Normalise:
-    """Subtract the mean of each channel and divide by its deviation."""
+    """Subtract the mean of each channel and divide by its standard deviation.
+
+    >>> grey = torch.full((1, 3, 1, 1), 0.75)
+    >>> Normalise(mean=(0.5,) * 3, std=(0.25,) * 3).change_(grey, torch.zeros(1, 0))
+    >>> grey.flatten()
+    tensor([1., 1., 1.])
+    """
 
     mean: tuple[float, ...]
     std: tuple[float, ...]

@@ -35,7 +35,12 @@ YCBCR_ZERO = (16.0, 128.0, 128.0)
 class ColourSpace:
     """Turn red, green and blue into Lab or YCbCr: lightness first, then two of colour.
 
-    In the units of the space, as CMC has it: L from 0 to 100, Y from 16 to 235.
+    The channels are in the units of the space, as in CMC: L from 0 to 100, Y from 16 to 235.
+
+    >>> white = torch.ones(1, 3, 1, 1)
+    >>> ColourSpace("ycbcr").change_(white, torch.zeros(1, 0))
+    >>> white.flatten()
+    tensor([235., 128., 128.])
     """
 
     name: Literal["lab", "ycbcr"]
@@ -53,7 +58,11 @@ class ColourSpace:
 
 
 def lab(images: Colours) -> Colours:
-    """Return CIE L*a*b* of sRGB images."""
+    """Return CIE L*a*b* of sRGB images.
+
+    >>> lab(torch.ones(1, 3, 1, 1)).flatten()[0]  # white has a lightness of 100
+    tensor(100.)
+    """
     bright = ((images.clamp(min=0.04045) + 0.055) / 1.055).square()
     linear = torch.where(images > 0.04045, bright * root(bright, 5), images / 12.92)  # ^ 2.4
     xyz = _mixed(linear, RGB_TO_XYZ) / _beside(WHITE, images)

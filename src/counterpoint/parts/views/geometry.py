@@ -16,7 +16,16 @@ from counterpoint.parts.views.window import Interpolation, Lengths, Window
 
 @dataclass(frozen=True, slots=True)
 class RandomResizedCrop:
-    """Cut a random box and resize it, antialiased, as torchvision does."""
+    """Cut a random box and resize it, antialiased, as torchvision does.
+
+    The box has a share of the area drawn from `scale` and a ratio of the sides drawn from `ratio`.
+
+    >>> crop = RandomResizedCrop(32, scale=(0.25, 1.0))
+    >>> print(crop)
+    random crop 0.25-1 to 32
+    >>> crop.shape((3, 480, 640))
+    (3, 32, 32)
+    """
 
     size: int
     scale: tuple[float, float] = (0.08, 1.0)  # torchvision's default; SimCLR, run.py
@@ -80,7 +89,14 @@ class RandomResizedCrop:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """Shift by whole pixels and reflect at the border: AMDIM's image jitter on small images."""
+    """Shift by whole pixels and reflect at the border: AMDIM's image jitter on small images.
+
+    >>> Translation(most=4).shape((3, 32, 32))
+    (3, 32, 32)
+    >>> down, right = Translation(most=4, p=1.0).shifts(torch.tensor([[0.0, 0.0, 0.99]]))
+    >>> down.item(), right.item()
+    (-4, 4)
+    """
 
     most: int
     """Pixels, in each direction (amdim-public, datasets.py: 4)."""
@@ -119,7 +135,13 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class HorizontalFlip:
-    """Mirror left and right."""
+    """Mirror left and right.
+
+    >>> from counterpoint.parts.views.window import whole_image
+    >>> window = whole_image(torch.tensor([8, 8]), torch.tensor([8, 8]))
+    >>> HorizontalFlip(p=0.5).look(window, torch.tensor([[0.2], [0.7]])).mirrored
+    tensor([ True, False])
+    """
 
     p: float = 0.5
 
@@ -140,7 +162,11 @@ class HorizontalFlip:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """Resize the short side, antialiased, and keep the proportions; for evaluation."""
+    """Resize the short side, antialiased, and keep the proportions; for evaluation.
+
+    >>> Resize(256).shape((3, 480, 640))
+    (3, 256, 341)
+    """
 
     short: int
     interpolation: Interpolation = "bilinear"
@@ -171,7 +197,11 @@ class Resize:
 
 @dataclass(frozen=True, slots=True)
 class CentreCrop:
-    """Cut the central square; for evaluation."""
+    """Cut the central square; for evaluation.
+
+    >>> CentreCrop(224).shape((3, 256, 341))
+    (3, 224, 224)
+    """
 
     size: int
 

@@ -20,7 +20,19 @@ from counterpoint.parts.views.window import Lengths, whole_image, whole_of
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The stages, applied independently to give each view of an image."""
+    """Stages that are applied independently to make each view of an image.
+
+    >>> from counterpoint.parts.views import HorizontalFlip, RandomResizedCrop
+    >>> two = Pipeline((RandomResizedCrop(32), HorizontalFlip()))
+    >>> print(two)
+    2 x (random crop 0.08-1 to 32 -> flip 0.5)
+    >>> views = two.build((3, 64, 64))
+    >>> views.shapes
+    ((3, 32, 32), (3, 32, 32))
+    >>> draw = Draw(seed=0, epoch=0, index=torch.arange(4))
+    >>> [tuple(view.shape) for view in views(torch.zeros(4, 3, 64, 64, dtype=torch.uint8), draw)]
+    [(4, 3, 32, 32), (4, 3, 32, 32)]
+    """
 
     part: ClassVar[Literal["views"]] = "views"
 

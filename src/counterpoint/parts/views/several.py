@@ -14,9 +14,15 @@ from counterpoint.parts.views.pipeline import BuiltPipeline, Pipeline, sizes_of
 
 @dataclass(frozen=True, slots=True)
 class MultiView:
-    """The views of several pipelines, one after the other; the first one's is evaluated.
+    """The views of several pipelines, one after the other; the first pipeline's view is evaluated.
 
-    Large crops and many small ones (multi-crop), or two recipes that differ (BYOL).
+    Large crops and many small ones (multi-crop), or two pipelines that differ (BYOL).
+
+    >>> from counterpoint.parts.views import RandomResizedCrop
+    >>> large = Pipeline((RandomResizedCrop(32),), views=2)
+    >>> small = Pipeline((RandomResizedCrop(16, scale=(0.05, 0.4)),), views=4)
+    >>> [side for _, side, _ in MultiView((large, small)).build((3, 64, 64)).shapes]
+    [32, 32, 16, 16, 16, 16]
     """
 
     part: ClassVar[Literal["views"]] = "views"
@@ -70,7 +76,13 @@ class BuiltMultiView:
 
 @dataclass(frozen=True, slots=True)
 class ChannelSplit:
-    """The channels of each view as views of their own: CMC's lightness against colour."""
+    """The channels of each view as views of their own: lightness and colour in CMC.
+
+    >>> from counterpoint.parts.views import ColourSpace
+    >>> lightness = ChannelSplit(Pipeline((ColourSpace("lab"),), views=1), channels=(1, 2))
+    >>> lightness.build((3, 32, 32)).shapes
+    ((1, 32, 32), (2, 32, 32))
+    """
 
     part: ClassVar[Literal["views"]] = "views"
 

@@ -24,17 +24,23 @@ Numbers = Float[Tensor, "batch number"]
 
 @runtime_checkable
 class Stage(Protocol):
-    """a_n: how many random numbers it needs and what shape it gives."""
+    """A stage of a pipeline: how many random numbers it needs, and what shape it gives.
+
+    What it does to images is one of three methods: `look` moves pixels by changing a window,
+    `change_` changes values in place, and `__call__` returns views of another shape.
+    """
 
     @property
-    def numbers(self) -> int: ...
+    def numbers(self) -> int:
+        """The number of random numbers that each image needs."""
 
-    def shape(self, image: Shape, /) -> Shape: ...
+    def shape(self, image: Shape, /) -> Shape:
+        """Return the shape of a view of an image of this shape."""
 
 
 @runtime_checkable
 class Geometric(Stage, Protocol):
-    """A stage that only moves pixels: it changes the window, or tells by None that it cannot."""
+    """A stage that only moves pixels: it changes the window, or returns None where it cannot."""
 
     def look(self, window: Window, numbers: Numbers, /) -> Window | None: ...
 
@@ -48,7 +54,7 @@ class InPlace(Stage, Protocol):
 
 @runtime_checkable
 class Reshaping(Stage, Protocol):
-    """A stage that gives another kind of view, without chance."""
+    """A stage that returns another kind of view and draws no random numbers."""
 
     def __call__(self, images: Unit, /) -> Seen: ...
 
@@ -78,5 +84,10 @@ def change_chosen_(
 
 
 def between(numbers: Tensor, low: float, high: float) -> Tensor:
-    """Spread numbers of [0, 1) over [low, high)."""
+    """Spread numbers of [0, 1) over [low, high).
+
+    >>> import torch
+    >>> between(torch.tensor([0.0, 0.5]), 2.0, 4.0)
+    tensor([2., 3.])
+    """
     return low + numbers * (high - low)
