@@ -357,3 +357,13 @@ def test_the_path_of_a_row(tmp_path):
         *(("0", "row 0"), ("0", "row 1"), ("2", "row 0")),
         *(("2", "row 1"), ("2", "row 2"), ("3", "row 0")),
     ]
+
+
+def test_rows_in_memory_take_what_the_file_has(tmp_path):
+    """Arrow hands each batch of a row group the dictionary of all rows before it."""
+    file = tmp_path / "train-0.parquet"
+    table = pa.table({"image": [{"bytes": os.urandom(1000), "path": None} for _ in range(8192)]})
+    parquet.write_table(table, file, compression="none")
+    found = rows_module._read_bytes((file,), "image")
+    assert sum(chunk.nbytes for chunk in found.chunks) < 1.1 * file.stat().st_size
+    assert found[5000] == table.column("image")[5000]["bytes"].as_py()

@@ -18,4 +18,8 @@ def alone(place: Path) -> Iterator[None]:
     with lock:
         with suppress(OSError):  # a file system without locks
             fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:  # closing is not enough: a process forked meanwhile has a copy of it
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_UN)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as arrow
+import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 
 from counterpoint.data.identity import Identity, content_of, sampled_places
@@ -90,10 +91,30 @@ def _read_bytes(files: tuple[Path, ...], column: str) -> "EncodedRows":
     total = 0
     for batch in _batches(files, column):
         found = batch.column(0)
-        chunks.append(found.field("bytes") if arrow.types.is_struct(found.type) else found)
+        own = found.field("bytes") if arrow.types.is_struct(found.type) else found
+        chunks.append(smaller_form(own))
         total += chunks[-1].nbytes
         _check_memory(files, total)
     return EncodedRows(tuple(chunks), tuple(accumulate(len(chunk) for chunk in chunks)))
+
+
+def smaller_form(chunk: Any) -> Any:
+    """Write rows out where that takes less memory than the dictionary they came with.
+
+    Arrow hands each batch of a row group the dictionary of all rows before it.
+
+    >>> import pyarrow
+    >>> rows = pyarrow.array([b"an image"] * 9)
+    >>> smaller_form(rows.dictionary_encode()).type
+    DictionaryType(dictionary<values=binary, indices=int32, ordered=0>)
+    >>> smaller_form(rows.dictionary_encode()[:1]).type
+    DataType(binary)
+    """
+    if not arrow.types.is_dictionary(chunk.type):
+        return chunk
+    lengths = compute.binary_length(chunk.dictionary)
+    written_out = compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    return chunk.dictionary_decode() if written_out <= chunk.dictionary.nbytes else chunk
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,7 +23,10 @@ def alone_in(folder: Path) -> Iterator[int]:
         attempt = len(file.read().splitlines()) + 1
         file.write(f"{attempt}\n")
         file.flush()
-        yield attempt
+        try:
+            yield attempt
+        finally:  # closing is not enough: a process forked meanwhile has a copy of it
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 @contextmanager

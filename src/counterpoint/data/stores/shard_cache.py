@@ -180,7 +180,10 @@ class ShardCache:
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "cache.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+            try:
+                yield
+            finally:  # closing is not enough: a worker forked meanwhile has a copy of it
+                fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def _linked(link: Path, target: str) -> bool:
