@@ -1,17 +1,18 @@
 """How the site is built: Sphinx with Furo. `scripts/docs` calls it; decision 0043 says why."""
 
 import sys
-import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(ROOT / "src"), str(HERE / "extensions")]
 
+from counterpoint.version import VERSION  # noqa: E402 (the path is set above)
+
 project = "Counterpoint"
 author = "The Counterpoint developers"
 project_copyright = author
-release = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+release = VERSION
 
 extensions = [
     "myst_parser",

@@ -14,8 +14,10 @@ from sphinx.application import Sphinx
 INCLUDED = {
     "ARCHITECTURE.md": "about/architecture",
     "CHANGELOG.md": "about/changelog",
+    "CODE_OF_CONDUCT.md": "about/conduct",
     "CONTRIBUTING.md": "about/contributing",
     "README.md": "index",
+    "SECURITY.md": "about/security",
 }
 """Documents at the root of the repository, and the page of the site that has their text."""
 PATH = re.compile(r"docs/(?P<page>[\w/-]+)\.md(?P<anchor>#[\w-]+)?")

@@ -7,6 +7,8 @@ Names are imported when they are first used, so that `import counterpoint` and
 import importlib
 from typing import TYPE_CHECKING
 
+from counterpoint.version import VERSION
+
 if TYPE_CHECKING:
     from counterpoint.data import ArraySource, Source, Splits, as_source, open_data
     from counterpoint.encoder_choice import open_encoder
@@ -91,6 +93,8 @@ if TYPE_CHECKING:
     from counterpoint.search import search_vectors
     from counterpoint.training.contrastive_module import ContrastiveModule
     from counterpoint.vectors import Vectors, embed_data
+
+__version__ = VERSION
 
 # The one list of public names, each under the module that it is imported from. The block above is
 # for type checkers and __all__ for `import *`; tests/test_public_names.py holds both to this one.

@@ -32,6 +32,7 @@ from counterpoint.parts.views.transform import ViewTransform
 from counterpoint.run_files import ENCODER, EVALUATION, METHOD, MODEL, RUN
 from counterpoint.training.run_store.run_address import run_place
 from counterpoint.training.run_store.run_copy import bring_back, local_run
+from counterpoint.version import VERSION
 
 FORMAT = 2  # of run.json; the first had no number, and the images as a sentence
 
@@ -232,9 +233,9 @@ def _words(values: Sequence[float]) -> str:
 
 def versions() -> dict[str, str]:
     """Name what the figures were made with."""
-    packages = ("counterpoint", "torch", "torchvision", "lightning", "timm")
+    packages = ("torch", "torchvision", "lightning", "timm")
     found = {name: metadata.version(name) for name in packages}
-    return {"python": platform.python_version(), **found}
+    return {"python": platform.python_version(), "counterpoint": VERSION, **found}
 
 
 def write_json(path: Path, record: object) -> None:

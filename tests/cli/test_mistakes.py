@@ -13,6 +13,7 @@ from counterpoint.cli import main
 from counterpoint.cli.commands import COMMANDS
 from counterpoint.cli.failing import BUG, for_people
 from counterpoint.methods import simclr_small
+from counterpoint.version import VERSION
 
 COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
 
@@ -219,4 +220,4 @@ def test_whose_words_an_error_has():
 
 def test_version(capsys):
     main(["--version"])
-    assert capsys.readouterr().out == "counterpoint 0.1.0\n"
+    assert capsys.readouterr().out == f"counterpoint {VERSION}\n"

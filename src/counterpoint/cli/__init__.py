@@ -8,6 +8,7 @@ from counterpoint.cli.bounds import refuse_out_of_bounds
 from counterpoint.cli.commands import COMMANDS
 from counterpoint.cli.failing import BUG, for_people
 from counterpoint.cli.typed_words import read_words
+from counterpoint.version import VERSION
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -19,9 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         (sys.stdout if typed else sys.stderr).write(overview())
         sys.exit(0 if typed else 2)
     if typed == ["--version"]:
-        from importlib import metadata
-
-        sys.stdout.write(f"counterpoint {metadata.version('counterpoint')}\n")
+        sys.stdout.write(f"counterpoint {VERSION}\n")
         return
     name, options = read_words(typed)
     try:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 
+from counterpoint.version import VERSION
+
 PACKAGES = ("torch", "torchvision", "lightning", "pytorch-lightning", "pillow")
 MALWARE = {"lightning": ("2.6.2", "2.6.3"), "pytorch-lightning": ("2.6.2", "2.6.3")}
 """Releases that were malware: pyproject.toml excludes them too."""
@@ -33,7 +35,7 @@ def package_versions() -> list[Version]:
     """Compare what is installed with what is needed."""
     found = {name: _installed(name) for name in PACKAGES}
     needed, pair = _needed(), _asked("torchvision", "torch")
-    listed = [Version("python", platform.python_version())]
+    listed = [Version("python", platform.python_version()), Version("counterpoint", VERSION)]
     for name, version in found.items():
         if version is None and name == "pytorch-lightning":  # only there if somebody wants it
             continue

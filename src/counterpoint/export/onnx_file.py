@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,6 +14,7 @@ from counterpoint.export.pixel_recipe import PixelRecipe, pixel_lines
 from counterpoint.export.route import Loading
 from counterpoint.export.subject import Subject
 from counterpoint.export.torch_files import input_words, separated
+from counterpoint.version import VERSION
 
 FILE = "model.onnx"
 LINES = """\
@@ -65,7 +65,7 @@ class OnnxFile:
 def _provenance(subject: Subject, recipe: PixelRecipe) -> dict[str, str]:
     """Return what a program may want to know of where the file comes from."""
     return {
-        "producer": f"counterpoint {metadata.version('counterpoint')}",
+        "producer": f"counterpoint {VERSION}",
         "method": subject.method.to_json(),
         "method fingerprint": subject.method.fingerprint,
         "resize": f"short side to {recipe.short}, {recipe.interpolation}; centre {recipe.side}",

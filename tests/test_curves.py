@@ -1,0 +1,42 @@
+"""scripts/curves: equal commits are equal to the bit, and a changed loss is told."""
+
+import os
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+curves = SourceFileLoader("curves", str(ROOT / "scripts/curves")).load_module()
+
+
+def test_a_commit_beside_this_tree(data):
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/curves", "HEAD", "--methods", "simclr-small"],
+        env=os.environ | {"COUNTERPOINT_DATA": str(data), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("equal to the bit") == 3
+    listed = subprocess.run(["git", "worktree", "list"], cwd=ROOT, capture_output=True, text=True)
+    assert "counterpoint-curves-" not in listed.stdout
+
+
+def test_a_changed_loss_is_told(capsys):
+    before = {"simclr": {"float64": [2.0, 1.0], "bf16": [2.0]}}
+    after = {"simclr": {"float64": [2.0, 1.5], "bf16": [2.0]}}
+    assert curves.print_table("main", before, after) == 1
+    assert "from step 2 on, at most 5.0e-01" in capsys.readouterr().out
+    assert curves.print_table("main", before, {}) == 2
+
+
+def test_a_commit_that_is_not_there(data):
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/curves", "no-such-commit"],
+        env=os.environ | {"COUNTERPOINT_DATA": str(data)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("curves: ")
