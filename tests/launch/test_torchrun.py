@@ -85,7 +85,7 @@ def test_two_agents_train_and_are_stopped_together_by_a_signal_to_one(run, agent
 def test_an_agent_is_killed_the_other_is_stopped_and_both_are_started_again(
     run, agents, undisturbed, lost
 ):
-    """A new agent beside an old one may get another port from torch: docs/scale.md."""
+    """A new agent beside an old one may get another port from torch: docs/cluster.md."""
     run.slow()
     for number in range(2):
         agents.start(number)

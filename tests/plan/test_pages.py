@@ -38,12 +38,12 @@ def test_the_page_fits_80_columns_and_its_figures_are_written(tmp_path, capsys):
 
 
 def test_the_plan_in_the_document_is_what_the_command_says():
-    text = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
-    (block,) = re.findall(r"    \$ (counterpoint plan --images .*)\n((?:(?:    .*)?\n)+)", text)
+    text = (Path(__file__).parents[2] / "docs" / "plan.md").read_text()
+    (block,) = re.findall(r"```console\n\$ (counterpoint plan --images .*)\n([^`]+)```", text)
     command, shown = block
     words = [Path(sys.executable).parent / "counterpoint", *shlex.split(command)[1:]]
     said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert [line.removeprefix("    ") for line in shown.rstrip().splitlines()] == said
+    assert shown.rstrip().splitlines() == said
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,62 @@
+"""docs/methods: pictures are those of the code, figures those of the result files."""
+
+import importlib.machinery
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from counterpoint.methods import SEVEN
+from reference import losses, methods
+
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "methods"
+HEADINGS = ["Five parts", "Equation", "The same as a loop", "Numbers", "What differs", "Views"]
+ROWS = {name: name.upper() for name in SEVEN} | {"simclr": "SimCLR", "moco": "MoCo"}
+
+
+@pytest.fixture(scope="module")
+def drawer():
+    path = ROOT / "scripts" / "method_pictures"
+    loader = importlib.machinery.SourceFileLoader("method_pictures", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(path.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", SEVEN)
+def test_the_picture_is_that_of_the_method(drawer, name):
+    drawn = drawer.picture(name)
+    assert drawn == (PAGES / f"{name}.svg").read_text(), "run scripts/method_pictures"
+
+
+@pytest.mark.parametrize("name", SEVEN)
+def test_every_page_has_all_sections_and_a_loop_that_exists(name):
+    page = (PAGES / f"{name}.md").read_text()
+    assert re.findall(r"^## (.+)$", page, re.M) == [*HEADINGS, "Try it"]
+    file, function = re.search(
+        r"tests/reference/(\w+)\.py\n:language: python\n:pyobject: (\w+)", page
+    ).groups()
+    assert callable(getattr({"losses": losses, "methods": methods}[file], function))
+    assert (ROOT / "docs" / "views" / f"{name}.webp").exists()
+
+
+def percent(row):
+    """Read a cell of table 3, which tests/study/test_results.py holds to its outcomes."""
+    table = (ROOT / "docs" / "results.md").read_text().partition("### Table 3")[2]
+    mean, deviation = re.search(rf"^\| {row} \| \**([\d.]+)\** ± ([\d.]+)", table, re.M).groups()
+    return f"{float(mean) / 100:.3f}", f"{float(deviation) / 100:.3f}"
+
+
+@pytest.mark.parametrize("name", SEVEN)
+def test_our_figures_are_those_that_were_measured(name):
+    page = (PAGES / f"{name}.md").read_text()
+    run = json.loads((ROOT / "docs" / "results" / f"learn-{name}-small.json").read_text())
+    assert (
+        f"| ours, `{name}-small`, {run['images']:,} images, {run['core minutes']:.0f} core minutes "
+        f"| kNN | {run['knn, random weights']:.3f} | **{run['knn, trained']:.3f}** |"
+    ) in page
+    (random, around), (trained, spread) = percent("random weights"), percent(ROWS[name])
+    assert f"| linear | {random} ± {around} | **{trained}** ± {spread} |" in page
