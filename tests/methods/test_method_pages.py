@@ -58,5 +58,10 @@ def test_our_figures_are_those_that_were_measured(name):
         f"| ours, `{name}-small`, {run['images']:,} images, {run['core minutes']:.0f} core minutes "
         f"| kNN | {run['knn, random weights']:.3f} | **{run['knn, trained']:.3f}** |"
     ) in page
+    gain = 100 * (run["knn, trained"] - run["knn, random weights"])
+    chosen = (ROOT / "docs" / "choose.md").read_text()
+    for line in (line for line in chosen.splitlines() if line.startswith("|")):
+        if f"`{name}-small`" in line and "points of kNN" in line:
+            assert f"+{gain:.1f} points of kNN" in line
     (random, around), (trained, spread) = percent("random weights"), percent(ROWS[name])
     assert f"| linear | {random} ± {around} | **{trained}** ± {spread} |" in page
