@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
+    "docstrings",
     "page_links",
 ]
 exclude_patterns = ["results/*.md", "extensions", "_static"]

@@ -7,7 +7,14 @@ CUT = 128  # pixels; the side of ImageNet's views in the paper
 
 
 def view_side(source: Source, *, size: int | None = None) -> int:
-    """Return the side of the views: `size`, else that of the images, or 128 where sizes vary."""
+    """Return the side of the views: `size`, else that of the images, or 128 where sizes vary.
+
+    >>> import torch
+    >>> from counterpoint.data.array_source import ArraySource
+    >>> images = ArraySource("some", torch.zeros(2, 3, 96, 96, dtype=torch.uint8))
+    >>> view_side(images), view_side(images, size=64)
+    (96, 64)
+    """
     if size is not None:
         return size
     return CUT if source.one_shape is None else source.one_shape[-1]

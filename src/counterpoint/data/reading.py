@@ -154,7 +154,13 @@ def first_readable(
 
 
 def sample_images(source: Source, count: int, *, seed: int) -> list[Tensor]:
-    """Decode some images, drawn from all; each as bytes (channel, height, width)."""
+    """Decode some images, drawn from all; each as bytes (channel, height, width).
+
+    >>> from counterpoint.data.array_source import ArraySource
+    >>> source = ArraySource("noise", torch.zeros(9, 3, 8, 8, dtype=torch.uint8))
+    >>> [tuple(image.shape) for image in sample_images(source, 2, seed=0)]
+    [(3, 8, 8), (3, 8, 8)]
+    """
     order = drawn(len(source), TRIED * count, seed=seed)
     readable = first_readable(source, order, count=count)
     if not len(readable):

@@ -8,7 +8,14 @@ from counterpoint.data.source import Source
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Splits:
-    """What training sees, what choices are made on, and what is scored once at the end."""
+    """What training sees, what choices are made on, and what is scored once at the end.
+
+    >>> import torch
+    >>> from counterpoint.data.array_source import ArraySource
+    >>> images = ArraySource("noise", torch.zeros(9, 3, 8, 8, dtype=torch.uint8))
+    >>> [len(part) for part in (Splits(images, images, images).head(4).train, images)]
+    [4, 9]
+    """
 
     train: Source
     validation: Source

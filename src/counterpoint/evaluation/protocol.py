@@ -24,6 +24,7 @@ from counterpoint.spelling import did_you_mean
 
 FROZEN: dict[str, Callable[..., Fitted]] = {"knn": knn_probe, "linear": linear, "mlp": mlp}
 PROBES = (*FROZEN, "finetune")
+"""The names of all probes; all but the last leave the encoder as it is."""
 SEEDED = {"mlp", "finetune"}
 """Probes that another seed trains otherwise; the others have one answer."""
 

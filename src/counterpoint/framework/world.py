@@ -175,6 +175,7 @@ class Alone:
 
 
 ALONE = Alone()
+"""The world of a single process."""
 
 
 @dataclass(frozen=True, slots=True)

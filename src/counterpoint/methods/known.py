@@ -23,3 +23,4 @@ SEVEN = ["amdim", "cpc", "simclr", "moco", "byol", "cmc", "yadim"]
 METHODS: dict[str, Callable[..., Method]] = {
     name: recipe.compose for name, recipe in RECIPES.items()
 }
+"""The function that composes each method, by its name: `METHODS["simclr"](size=64)`."""

@@ -160,4 +160,4 @@ GPUS = {
         source="NVIDIA Ada GPU architecture, appendix A (fp32 accumulate); PCIe 4.0 x16",
     ),
 }
-"""By the name that `--gpu` takes."""
+"""GPUs by the name that `--gpu` takes."""

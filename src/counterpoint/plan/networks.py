@@ -13,7 +13,11 @@ HOP = 20e-6  # seconds; chosen by us: a message and its kernel, on any of them
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What connects the nodes."""
+    """What connects the nodes.
+
+    >>> NETWORKS["ndr"].bytes(8) / 1e9  # gigabytes a second of one GPU
+    50.0
+    """
 
     name: str
     gigabits: float
@@ -50,7 +54,7 @@ NETWORKS = {
         "Ethernet 25 Gb/s, one a node", 25, per_node=True, source="IEEE 802.3by: 25 Gb/s"
     ),
 }
-"""By the name that `--network` takes."""
+"""Networks by the name that `--network` takes."""
 
 
 def wire_seconds(received: float, *, ranks: int, link: float, node: int, network: Network) -> float:

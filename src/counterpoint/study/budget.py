@@ -69,6 +69,7 @@ class Seconds:
 
 
 Budget = Images | Flops | Seconds
+"""How much a trial may consume."""
 
 
 def _more_than_nothing(kind: str, n: float) -> None:

@@ -27,7 +27,11 @@ PROGRESS = 0.01  # of a guess's surprise: healthy runs gained 0.012 and more in 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A word and the reason for it."""
+    """A word and the reason for it.
+
+    >>> Verdict("healthy", "top-1 is 0.8").word
+    'healthy'
+    """
 
     word: Word
     why: str

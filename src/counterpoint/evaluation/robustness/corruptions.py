@@ -31,6 +31,7 @@ CORRUPTIONS: dict[str, Corruption] = {
     "jpeg_compression": digital.jpeg_compression,
     "saturate": digital.saturate,
 }
+"""Every corruption by its name (Hendrycks and Dietterich 2019)."""
 
 CHUNK = 1 << 17  # values that are worked on together; the fastest of 2^15 to 2^20 for most
 

@@ -12,6 +12,7 @@ Bytes = UInt8[Tensor, "image channel height width"]
 """Red, green and blue; `Table.at` refuses anything else."""
 
 SEVERITIES = (1, 2, 3, 4, 5)
+"""How strong a corruption is, from 1 to 5."""
 # The published tables are for 32 and for 224 pixels. Where one ends and the other begins is our
 # choice: by the shorter side, so that every kernel of the large table fits into the image.
 SMALL, MIN_SIDE = 48, 16

@@ -14,7 +14,11 @@ from counterpoint.parts.views.window import whole_of
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How large the object is, and how far the window lies from the middle."""
+    """How large the object is, and how far the window lies from the middle.
+
+    >>> SHIFTS["crop up 0.25"]
+    Shift(scale=1.0, down=-0.25, right=0.0)
+    """
 
     scale: float = 1.0
     """Below 1 the object is smaller, on a reflected border; above 1 it is zoomed in."""
@@ -42,7 +46,7 @@ SHIFTS = {
     **{f"crop left {part:g}": Shift(right=-part) for part in OFFSETS},
     **{f"crop right {part:g}": Shift(right=part) for part in OFFSETS},
 }
-"""The closed table."""
+"""Every shift by its name."""
 
 
 def shifted(images: Bytes, shift: Shift) -> Bytes:

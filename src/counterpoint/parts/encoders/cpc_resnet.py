@@ -64,10 +64,13 @@ class CPCResNet:
 
 
 CPC_RESNET101 = CPCResNet()
-CPC_RESNET50 = CPCResNet(blocks=(3, 4, 12, 3))  # the same change of ResNet-50's third stack
+"""The encoder of CPC in the paper: ResNet-101 with a wide, deep third stack."""
+CPC_RESNET50 = CPCResNet(blocks=(3, 4, 12, 3))
+"""The same change of ResNet-50's third stack."""
 CPC_SMALL = CPCResNet(
     blocks=(1, 1, 2), bottlenecks=(16, 32, 64), widths=(64, 128, 256), stem=32, stride=2
-)  # for minutes on two cores
+)
+"""A small one, for minutes on two cores."""
 
 
 class Bottleneck(nn.Module):

@@ -25,6 +25,7 @@ RESNETS = (
     "wide_resnet50_2",
     "wide_resnet101_2",
 )
+"""The names that `ResNet` takes."""
 
 
 @dataclass(frozen=True, slots=True)

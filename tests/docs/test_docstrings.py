@@ -1,0 +1,145 @@
+"""Docstrings: everything public has one, and what users import has an example that runs."""
+
+import ast
+import doctest
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import public_surface as surface  # noqa: E402
+
+FEWEST = 450
+"""Docstrings with examples; pytest collects each as one test (`--doctest-modules`)."""
+
+FILES = {file: ast.parse(file.read_text()) for file in surface.SOURCE.rglob("*.py")}
+
+
+def without(found):
+    return sorted(name for name, node in found if not ast.get_docstring(node))
+
+
+def top_level(tree):
+    kinds = ast.ClassDef | ast.FunctionDef
+    return [(node.name, node) for node in tree.body if isinstance(node, kinds)]
+
+
+def test_every_module_class_and_function_has_a_docstring():
+    modules = [(str(file), tree) for file, tree in FILES.items()]
+    public = [
+        (f"{file}: {name}", node)
+        for file, tree in FILES.items()
+        for name, node in top_level(tree)
+        if not name.startswith("_")
+    ]
+    assert len(public) > 1500
+    assert without(modules + public) == []
+
+
+def test_enough_docstrings_have_examples():
+    nodes = [node for tree in FILES.values() for node in [tree, *surface.definitions(tree)]]
+    assert sum(map(surface.has_example, nodes)) >= FEWEST
+
+
+def is_contract_or_error(node):
+    """A protocol has nothing to call; an error is shown by whoever raises it."""
+    bases = [ast.unparse(base) for base in getattr(node, "bases", [])]
+    return any(base == "Protocol" or base.endswith("Error") for base in bases)
+
+
+def lacking():
+    """Names on the API pages that have neither an example nor a reason to have none."""
+    found = set()
+    for module, name in surface.shown():
+        node = surface.definition(module, name)
+        if node is None or surface.has_example(node) or is_contract_or_error(node):
+            continue
+        found.add(f"{module}.{name}")
+    return found
+
+
+def test_every_public_name_has_an_example_or_a_reason():
+    assert lacking() - set(WITHOUT) == set()
+    assert set(WITHOUT) - lacking() == set(), "these have an example now"
+
+
+WITHOUT = [
+    "counterpoint.checking.checks.CheckResult",
+    "counterpoint.checking.checks.check",
+    "counterpoint.curation.curator.Curation",
+    "counterpoint.curation.curator.curate",
+    "counterpoint.curation.decisions.Decision",
+    "counterpoint.curation.decisions.decisions",
+    "counterpoint.data.conversion.as_splits",
+    "counterpoint.data.encoded_source.EncodedSource",
+    "counterpoint.data.layouts.cifar10.cifar10",
+    "counterpoint.data.layouts.detect.open_data",
+    "counterpoint.data.layouts.image_folder.image_files",
+    "counterpoint.data.layouts.imagenet.imagenet",
+    "counterpoint.data.layouts.stl10.stl10",
+    "counterpoint.doctor.examination.Examination",
+    "counterpoint.doctor.examination.examined",
+    "counterpoint.doctor.packages.Version",
+    "counterpoint.doctor.packages.package_versions",
+    "counterpoint.doctor.record.doctor_record",
+    "counterpoint.doctor.suggestion.Suggestion",
+    "counterpoint.doctor.suggestion.suggested",
+    "counterpoint.doctor.tables.tables",
+    "counterpoint.evaluation.finetune.finetune",
+    "counterpoint.evaluation.health.look.take_look",
+    "counterpoint.evaluation.health.online_probes.probed",
+    "counterpoint.evaluation.health.signs.Signs",
+    "counterpoint.evaluation.health.task_scores.table",
+    "counterpoint.evaluation.health.verdict.verdict",
+    "counterpoint.evaluation.linear.linear",
+    "counterpoint.evaluation.mlp.mlp",
+    "counterpoint.evaluation.protocol.Embeddings",
+    "counterpoint.evaluation.protocol.embed",
+    "counterpoint.evaluation.protocol.evaluate",
+    "counterpoint.evaluation.representation.Representation",
+    "counterpoint.evaluation.result.ProbeResult",
+    "counterpoint.evaluation.result.Result",
+    "counterpoint.evaluation.robustness.measure.robustness",
+    "counterpoint.export.export_folder.Export",
+    "counterpoint.export.export_folder.write_export",
+    "counterpoint.export.exported_encoder.ExportedEncoder",
+    "counterpoint.export.exported_encoder.load",
+    "counterpoint.export.subject.Subject",
+    "counterpoint.export.subject.subject_of",
+    "counterpoint.plan.forecast.Forecast",
+    "counterpoint.plan.machine.Machine",
+    "counterpoint.plan.machine.Rate",
+    "counterpoint.plan.machine.Taken",
+    "counterpoint.plan.workload.Workload",
+    "counterpoint.pretraining.pretrain",
+    "counterpoint.report.contact_sheet.contact_sheet",
+    "counterpoint.report.write.write_report",
+    "counterpoint.run.Run",
+    "counterpoint.search.nearest_vectors.Nearest",
+    "counterpoint.search.vector_search.search_vectors",
+    "counterpoint.sharding.sharding_job.ShardingJob",
+    "counterpoint.study.outcome.Cost",
+    "counterpoint.study.outcome.Outcome",
+    "counterpoint.study.result_store.ResultStore",
+    "counterpoint.study.runners.local.run_here",
+    "counterpoint.study.runners.local.run_local",
+    "counterpoint.study.trial.seeds",
+    "counterpoint.study.trial_run.run_trial",
+    "counterpoint.training.contrastive_module.ContrastiveModule",
+    "counterpoint.vectors.embed_parts.embed_data",
+    "counterpoint.vectors.vectors_folder.Vectors",
+]
+"""Names without an example: most need a trained run or a data set on disk, which docs/python.md and
+docs/use.md show and tests/uses runs. The list may only become shorter."""
+
+
+@pytest.mark.parametrize("module", ["docstrings", "signatures"])
+def test_examples_of_the_extension_are_right(module, monkeypatch):
+    folder = surface.ROOT / "docs" / "extensions"
+    monkeypatch.syspath_prepend(str(folder))
+    result = doctest.testmod(importlib.import_module(module))
+    assert result.attempted
+    assert not result.failed
