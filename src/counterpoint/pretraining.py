@@ -164,11 +164,11 @@ def pretrain(
         )
         stopped = run_trainer(runner, module, start)
         _refuse_parts(module, stopped, run_place(folder))
-        trained = module.gather(torch.device("cpu"))
+        trained = module.plain_model(torch.device("cpu"))
         run = Run(folder, job.method, trained or model, job.image, job.training)
         if runner.is_global_zero:
             save(run, job=job.record, steps=runner.global_step, start=begun)
-        if module.sharded:
+        if module.apart:
             runner.strategy.barrier()
             run = run if trained is not None else _opened(job, folder)
         if store is not None:
@@ -220,8 +220,8 @@ def _table(job: Job, model: Model, *, ranks: int) -> Table:
 
 
 def _refuse_parts(module: Pretrainer, stopped: SystemExit | None, folder: str) -> None:
-    """Leave a sharded run at a second Ctrl-C: the ranks did not agree to bring it together."""
-    if module.sharded and stopped is not None and not isinstance(stopped, Stopped):
+    """Leave a run of ranks at a second Ctrl-C: they did not agree to bring it together."""
+    if module.apart and stopped is not None and not isinstance(stopped, Stopped):
         raise KeyboardInterrupt(
             f"stopped at once; {folder} has its checkpoints, and --resume auto continues"
         )

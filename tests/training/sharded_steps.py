@@ -8,6 +8,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.framework.settings import Training
 from counterpoint.parts.norm_conversion import share_statistics
+from counterpoint.training.divided_memory import hold_rows
 from counterpoint.training.fsdp.row_lengths import lengths_over_ranks
 from counterpoint.training.fsdp.row_steps import step_on_rows, zero_missing
 from counterpoint.training.fsdp.shard_model import shard_model
@@ -50,6 +51,7 @@ def share(method, count, world, rank, name, *, strategy, recompute=False):
     """The same of ranks, each with its share of the images; `strategy` is ddp or fsdp2."""
     model = gradients.model_of(method)
     share_statistics(model, world)
+    hold_rows(model, world, world.group)
     if recompute:
         recompute_blocks(model)
     called = model
@@ -86,12 +88,15 @@ def errors(method, count, world, rank, name, **how):
     found, moved = share(method, count, world, rank, name, **how)
     assert exact.keys() == found.keys()
     assert after.keys() == moved.keys()
-    return _apart(exact, found), _apart(after, moved)
+    own = {name: gradients.own_rows(name, v, rank, world.size) for name, v in after.items()}
+    return _apart(exact, found), _apart(own, moved)
 
 
 def _apart(exact, found):
-    scale = max(value.abs().max().item() for value in exact.values())
-    return max((exact[name] - found[name]).abs().max().item() for name in exact) / scale
+    some = {name: value for name, value in exact.items() if value.numel()}
+    assert all(found[name].shape == value.shape for name, value in exact.items())
+    scale = max(value.abs().max().item() for value in some.values())
+    return max((some[name] - found[name]).abs().max().item() for name in some) / scale
 
 
 def _weights(model):

@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from counterpoint.framework.settings import Training
 from counterpoint.training.distributed import Ranks
+from counterpoint.training.divided_memory import hold_rows
 from counterpoint.training.traffic import exchanges_of
 from toy import tiny_batch
 from training import gradients
@@ -58,6 +59,7 @@ def step(name, ranks, slices):
         training = replace(training, slice_megabytes=4e-6 * most * ranks / slices)
     index = torch.arange(IMAGES * ranks)
     world = Ranks(batch=len(index), samples=index, budget=training.slice_bytes)
+    hold_rows(model, world)
     views = tuple(view.float() for view in tiny_batch(IMAGES)[0])
     mine = index.tensor_split(ranks)[1]
 
@@ -94,7 +96,7 @@ def events(function):
 
 
 ALL = [(name, slices) for name in SEVEN for slices in (1, SLICES)]
-SAMPLE = [("simclr", 1), ("moco", SLICES), ("yadim", SLICES)]
+SAMPLE = [("simclr", 1), ("moco", SLICES), ("cmc", 1), ("yadim", SLICES)]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 | attribute | of | default | who asks |
 |---|---|---|---|
 | `for_samples(n)` | settings of an extraction | the same settings | pretraining, before it builds |
+| `row_buffers`, ... (`LongMemory`) | a module | whole on every rank | training, of ranks |
 | `held_out` | settings of an extraction | True | the search for a learning rate |
 | `needs_labels` | settings of any part | False | who makes `Samples` |
 | `takes_slices` | a built loss | 0: it cannot; else how often it walks over them | `contrast` |

@@ -76,6 +76,8 @@ class Exchange:
     itemsize: int = 4
     sizes: tuple[int, ...] = ()
     """Rows of every rank, where these differ."""
+    scattered: bool = False
+    """Rows of a bank that each rank wants for itself: reduced and scattered, not gathered."""
 
     @property
     def given(self) -> int:
@@ -84,17 +86,22 @@ class Exchange:
 
     def gathers(self) -> int:
         """Return how often each row is gathered."""
+        if self.scattered:
+            return 0
         return 1 if self.slices == 1 else self.walks + 1
+
+    def scatters(self) -> int:
+        """Return how often each row is reduced and scattered."""
+        return self.gradient + self.scattered
 
     def collectives(self) -> int:
         """Return how many collectives a step makes of it, whatever the number of ranks."""
-        return self.slices * (self.gathers() + self.gradient)
+        return self.slices * (self.gathers() + self.scatters())
 
     def bytes(self, ranks: int) -> int:
         """Return what one rank receives and sends: gathers, and its reduce-scatter."""
-        return (
-            (ranks - 1) * self.given * self.width * self.itemsize * (self.gathers() + self.gradient)
-        )
+        times = self.gathers() + self.scatters()
+        return (ranks - 1) * self.given * self.width * self.itemsize * times
 
     def held(self, ranks: int) -> int:
         """Return the memory of gathered rows and their gradient at most.

@@ -94,6 +94,7 @@ def candidate_collectives(exchanges: Sequence[Exchange], ranks: int) -> list[Col
     hidden: Literal["", "loss"] = "loss" if any(e.slices > 1 for e in exchanges) else ""
     rounds = {
         "candidates": [(e, e.gathers() - (e.slices > 1)) for e in exchanges],
+        "own rows of a bank": [(e, 1) for e in exchanges if e.scattered],
         "candidates again": [(e, 1) for e in exchanges if e.slices > 1],
         "their gradient": [(e, 1) for e in exchanges if e.gradient],
     }
@@ -101,7 +102,7 @@ def candidate_collectives(exchanges: Sequence[Exchange], ranks: int) -> list[Col
     for what, some in rounds.items():
         size = sum(times * ranks * e.given * e.width * e.itemsize for e, times in some)
         calls = sum(times * e.slices for e, times in some)
-        operation: Operation = "reduce_scatter" if what == "their gradient" else "all_gather"
+        operation: Operation = "all_gather" if what.startswith("candidates") else "reduce_scatter"
         if size:
             found.append(Collective(what, operation, size, calls, hidden))
     return found

@@ -20,7 +20,7 @@ def memory_parts(
 
     `alone` is the same step of a single rank: what the candidates of others add is the
     difference, or what slices hold. FSDP2 divides weights, gradient and states by the ranks, and
-    has one block whole; the next is on its way meanwhile.
+    has one block whole; the next is on its way meanwhile. A bank is divided by rows with both.
     """
     others = float(max(0, step.activations - alone.activations))
     if any(e.slices > 1 for e in exchanges):  # those at once all stay, slices come and go
@@ -35,7 +35,8 @@ def memory_parts(
         "optimiser": FLOAT * step.trained * states / shares,
         "blocks made whole": float(whole),
         "weights in bf16": 2.0 * (step.trained + step.twin) / shares if half else 0.0,
-        "queue, bank, statistics": float(FLOAT * step.remembered),
+        "queue, bank, statistics": FLOAT
+        * (step.remembered - step.divided + step.divided / step.ranks),
         "views": float(step.views),
         "activations": float(alone.activations),
         "candidates of others": others,

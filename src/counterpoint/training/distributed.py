@@ -14,7 +14,12 @@ from counterpoint.framework import ALONE, Everyone, Gathered, Samples, World
 from counterpoint.framework.wire import SLICE_MEGABYTES, slices_for
 from counterpoint.framework.world import Identify, Slices
 from counterpoint.training.rank_slices import RankSlices
-from counterpoint.training.row_exchange import all_gather, start_gather, start_scatter
+from counterpoint.training.row_exchange import (
+    ask_everyone,
+    ask_sizes,
+    start_gather,
+    start_scatter,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,9 @@ class Ranks:
         return dist.get_rank(self.group)
 
     def images(self, own: int) -> tuple[int, ...]:
-        return self._asked(own, _device(self.group)) if self.batch is None else self._shares()
+        if self.batch is None:
+            return ask_sizes(own, _device(self.group), self.group)
+        return self._shares()
 
     def everyone(self, identify: Identify) -> Everyone | None:
         """Identify all candidates at once: the ranks have one of two numbers of images."""
@@ -81,9 +88,7 @@ class Ranks:
         everyone: Everyone | None = None,
     ) -> Gathered:
         if everyone is None:
-            sizes = self._asked(len(vectors), vectors.device)
-            there = start_gather(identity.to(vectors.device), sizes, self.group)()
-            everyone = Everyone(there.to(identity.device), sizes)
+            everyone = ask_everyone(identity, vectors.device, self.group)
         return Gathered(
             vectors=_Gather.apply(vectors, everyone.sizes, self.group),
             identity=everyone.identity,
@@ -115,11 +120,6 @@ class Ranks:
     def _shares(self) -> tuple[int, ...]:
         assert self.batch is not None
         return share_sizes(self.batch, lanes=self.lanes, ranks=self.size)
-
-    def _asked(self, own: int, device: torch.device) -> tuple[int, ...]:
-        sizes = torch.zeros(self.size, dtype=torch.int64, device=device)
-        all_gather(sizes, torch.tensor([own], device=device), group=self.group)
-        return tuple(sizes.tolist())
 
 
 def world(

@@ -21,6 +21,12 @@ from counterpoint.framework.settings import Training
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.clipping import clip
 from counterpoint.training.distributed import Ranks, world
+from counterpoint.training.divided_memory import (
+    hold_rows,
+    rows_to_load,
+    rows_to_save,
+    whole_memory,
+)
 from counterpoint.training.fsdp.row_lengths import lengths_over_ranks
 from counterpoint.training.gradient_buckets import settle_buckets
 from counterpoint.training.optimisers import scheduled_optimiser
@@ -58,7 +64,22 @@ class Pretrainer(L.LightningModule):
         """Whether a rank holds only its rows of the weights."""
         self.gather: Callable[[torch.device | None], Model | None] = lambda _device: self.model
         """Gives the plain model, of a sharded one to rank 0 only; all ranks have to ask."""
+        self.divided = False
+        """Whether a rank holds only its rows of a bank."""
         self.recomputed: tuple[nn.Module, ...] = ()
+
+    @property
+    def apart(self) -> bool:
+        """Whether all ranks have to ask for the plain model together."""
+        return self.sharded or self.divided
+
+    def plain_model(self, device: torch.device) -> Model | None:
+        """Return the plain model with what it remembers, of several ranks to rank 0 only."""
+        found = self.gather(device)
+        if self.divided:
+            found = found if self.trainer.is_global_zero else None
+            whole_memory(self.model, found, self.trainer.strategy.root_device)
+        return found
 
     def setup(self, stage: str) -> None:  # noqa: ARG002 (Lightning's signature)
         settings = self.training_settings
@@ -67,6 +88,7 @@ class Pretrainer(L.LightningModule):
         if self.training_settings.sync_batchnorm:
             fused = self.trainer.strategy.root_device.type == "cuda"
             share_statistics(self.model, self.world, fused=fused)
+        self.divided = hold_rows(self, self.world)
 
     def train_dataloader(self) -> Batches:
         return Batches(
@@ -154,6 +176,7 @@ class Pretrainer(L.LightningModule):
         place = position_of(self.trainer)
         length = int(self.trainer.num_training_batches)
         checkpoint["loops"]["fit_loop"] |= counters(place, length=length)
+        checkpoint["state_dict"] = rows_to_save(self, checkpoint["state_dict"])
         checkpoint["counterpoint"] = {
             "place": asdict(place),
             "identity": self.identity,
@@ -162,6 +185,7 @@ class Pretrainer(L.LightningModule):
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         self.place = Position(**checkpoint["counterpoint"]["place"])
+        checkpoint["state_dict"] = rows_to_load(self, checkpoint["state_dict"])
 
     def configure_gradient_clipping(
         self,

@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from counterpoint.framework import Everyone
 from counterpoint.framework.world import Arrival
 
 # torch 2.14 renamed both; the old names warn there.
@@ -52,6 +53,24 @@ def start_scatter(
         return own[: sizes[rank]]
 
     return arrive
+
+
+def ask_sizes(
+    own: int, device: torch.device, group: dist.ProcessGroup | None = None
+) -> tuple[int, ...]:
+    """Ask every rank how many rows it has; the host waits for the answer."""
+    sizes = torch.zeros(dist.get_world_size(group), dtype=torch.int64, device=device)
+    all_gather(sizes, torch.tensor([own], device=device), group=group)
+    return tuple(sizes.tolist())
+
+
+def ask_everyone(
+    identity: Tensor, device: torch.device, group: dist.ProcessGroup | None = None
+) -> Everyone:
+    """Ask every rank whose its rows are; they travel from device to device."""
+    sizes = ask_sizes(len(identity), device, group)
+    there = start_gather(identity.to(device), sizes, group)()
+    return Everyone(there.to(identity.device), sizes)
 
 
 def cut_rows(rows: Tensor, sizes: Sequence[int], cut: Callable[[int], slice]) -> Tensor:

@@ -12,6 +12,7 @@ from counterpoint.framework.blocks import blocks_of
 from counterpoint.framework.model import reaching_all
 from counterpoint.framework.precision import at_least_fp32
 from counterpoint.framework.records import NOBODY, Shape, View
+from counterpoint.framework.row_place import row_buffer_names
 from counterpoint.training.operator_count import OperatorCount, Work
 
 AREA = 256 << 20  # scores; where a walk has more, every s-th row and column is walked
@@ -29,6 +30,8 @@ class StepCount:
     """Weights that follow others and are not trained."""
     remembered: int
     """Numbers of buffers: a queue, a bank, running statistics."""
+    divided: int = 0
+    """Those of them that ranks divide by rows: a bank."""
     norms: tuple[int, ...]
     """Channels of each batch norm whose statistics are those of all ranks."""
     blocks: tuple[int, ...]
@@ -94,6 +97,7 @@ def count_step(
         trained=sum(p.numel() for p in model.parameters() if p.requires_grad),
         twin=sum(p.numel() for p in model.parameters() if not p.requires_grad),
         remembered=sum(b.numel() for b in model.buffers()),
+        divided=sum(model.get_buffer(name).numel() for name in row_buffer_names(model)),
         norms=tuple(
             norm.num_features
             for norm in model.modules()

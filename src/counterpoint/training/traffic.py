@@ -1,6 +1,7 @@
 """What the ranks of a training step give to each other, found on the meta device."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int64, Num
@@ -11,17 +12,21 @@ from counterpoint.framework import Everyone, Gathered, Model
 from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.model import in_slices
 from counterpoint.framework.optional import takes_slices
+from counterpoint.framework.row_place import Found, Read, RowNumbers, long_memories
 from counterpoint.framework.settings import Training
 from counterpoint.framework.wire import Exchange, slices_for
 from counterpoint.framework.world import Identify, Once, Slices
+from counterpoint.training.checkpoints.divided_rows import rows_of_rank
 from counterpoint.training.cost import blank_views, shadow
+from counterpoint.training.rank_rows import gathered_places, packed
 from counterpoint.training.rank_slices import RankSlices
 
 
 def exchanges_of(model: Model, training: Training, *, ranks: int) -> tuple[Exchange, ...]:
     """Return what each rank gives to all others in a step; nothing is computed for it.
 
-    These are the candidates, and what a queue or a bank learns of other ranks. Sums (counts of
+    These are the candidates, what a queue or a bank learns of other ranks, and the rows of a bank
+    that a rank does not hold, those of the step that comes next. Sums (counts of
     terms, batch statistics, the gradient of the weights) are not among them.
 
     >>> from counterpoint import simclr
@@ -37,6 +42,8 @@ def exchanges_of(model: Model, training: Training, *, ranks: int) -> tuple[Excha
         encoder, extraction = shadow(model.encoder), shadow(model.extraction)
         similarity = shadow(model.similarity)
         seen = Model(model.views, encoder, extraction, similarity, model.loss)
+        for _, memory in long_memories(seen):
+            memory.place = PlannedRows(memory.length, ranks, world.found)
         encoded = seen.encode(blank_views(model, images=images))
         samples = blank_samples(images, labels=model.needs_labels)
         compared = seen.extraction(encoded, samples, world)
@@ -45,6 +52,43 @@ def exchanges_of(model: Model, training: Training, *, ranks: int) -> tuple[Excha
             for comparison in compared:
                 seen.similarity(comparison, reach)
     return tuple(world.found)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRows:
+    """Rows that ranks would divide: what is asked of them is written down."""
+
+    length: int
+    ranks: int
+    found: list[Exchange]
+    divided: ClassVar[bool] = True
+
+    @property
+    def held(self) -> range:
+        return rows_of_rank(self.length, 0, self.ranks)
+
+    def own(self, read: Read, wanted: RowNumbers, everyone: Everyone | None) -> Found:  # noqa: ARG002
+        return self._noted(read(wanted), len(wanted), scattered=True)
+
+    def same(self, read: Read, wanted: RowNumbers) -> Found:
+        _, longest = gathered_places(wanted, self.length, self.ranks)
+        return self._noted(read(wanted), longest, scattered=False)
+
+    def kept(self, rows: RowNumbers) -> tuple[RowNumbers, RowNumbers]:
+        return rows, rows
+
+    def _noted(self, rows: Found, given: int, *, scattered: bool) -> Found:
+        together, _ = packed(rows)
+        self.found.append(
+            Exchange(
+                rows=given,
+                width=together.shape[1],
+                gradient=False,
+                itemsize=together.element_size(),
+                scattered=scattered,
+            )
+        )
+        return rows
 
 
 @dataclass(frozen=True, slots=True)

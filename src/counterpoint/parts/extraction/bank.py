@@ -1,18 +1,29 @@
 """A bank over the whole data set: one remembered vector for every sample and view (CMC)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Int64
 from torch import Tensor, nn
 
-from counterpoint.framework import Comparison, Encoded, PartError, Remembered, Samples, World
+from counterpoint.framework import (
+    Comparison,
+    Encoded,
+    Everyone,
+    PartError,
+    Remembered,
+    Samples,
+    World,
+)
 from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.philox import philox
 from counterpoint.framework.records import Index, Shape, only_positive
+from counterpoint.framework.row_place import Found, RowNumbers, RowPlace, Whole
 from counterpoint.framework.sending import send
+from counterpoint.parts.extraction.first_entries import drawn_at_once, entries_of_rows
 from counterpoint.parts.extraction.pooled import pool_map
 
 Drawn = Int64[Tensor, " drawn"]
@@ -66,19 +77,51 @@ class Bank:
 
 
 class BankExtraction(nn.Module):
-    """The bank as a buffer, the same on all ranks: (view, sample, channel), of unit length."""
+    """The bank as a buffer: (view, sample, channel), of unit length.
 
+    It asks its place for entries: all of them are here, or the ranks have divided them.
+    """
+
+    row_buffers: ClassVar[dict[str, int]] = {"entries": 1, "seen": 0}
     entries: Tensor
     seen: Tensor
     steps: Tensor
 
     def __init__(self, settings: Bank, width: int) -> None:
         super().__init__()
-        self.settings = settings
-        start = F.normalize(torch.randn(2, settings.samples, width), dim=2)
+        self.settings, self.length = settings, settings.samples
+        self.place: RowPlace = Whole(settings.samples)
+        start = drawn_at_once(settings.samples, width)
+        self.by_row, self.drawn_yet, self.seed = start is None, start is not None, 0
+        if start is None:  # its entries are drawn where they are held
+            self.seed = int(torch.randint(1 << 62, (), device="cpu"))
+            start = torch.empty(2, 0, width)
         self.register_buffer("entries", start)
-        self.register_buffer("seen", torch.zeros(settings.samples, dtype=torch.bool))
+        self.register_buffer("seen", torch.zeros(start.shape[1], dtype=torch.bool))
         register_count(self, "steps")
+        on_load: Any = self.register_load_state_dict_pre_hook
+        on_load(_take_entries)
+
+    def hold(self, place: RowPlace) -> None:
+        """Keep the entries of a place; those of a large bank are drawn now."""
+        rows, before = place.held, self.place.held
+        if not self.drawn_yet:
+            drawn = entries_of_rows(self.seed, rows, self.entries.shape[2])
+            self.entries = drawn.to(self.entries)
+            self.seen = self.seen.new_zeros(len(rows))
+            self.drawn_yet = True
+        elif rows != before:
+            some = slice(rows.start - before.start, rows.stop - before.start)
+            self.entries, self.seen = self.entries[:, some].clone(), self.seen[some].clone()
+        self.place = place
+
+    def become_whole(self, buffers: Mapping[str, Tensor]) -> None:
+        """Take the entries of all ranks; a bank that is too large for that lets go of its own."""
+        none = {"entries": self.entries[:, :0].clone(), "seen": self.seen[:0].clone()}
+        found = none if self.by_row else buffers
+        self.entries = found["entries"].to(self.entries).contiguous()
+        self.seen = found["seen"].to(self.seen)
+        self.drawn_yet, self.place = not self.by_row, Whole(self.length)
 
     def forward(self, encoded: Encoded, samples: Samples, world: World) -> tuple[Comparison, ...]:
         index = samples.index
@@ -89,30 +132,55 @@ class BankExtraction(nn.Module):
                 needs="as many entries as the data set has samples",
                 do=f"set Bank(samples=...) to more than {int(index.max())}",
             )
+        if not self.drawn_yet:
+            self.hold(self.place)
         vectors = [pool_map(maps[self.settings.map], "mean") for maps in encoded.online]
-        drawn = self.drawn()
-        found = tuple(self._comparison(vectors, other, index, drawn, world) for other in (1, 0))
-        self.remember(vectors, index, world)
+        everyone, drawn = world.everyone(lambda samples: samples.index), self.drawn()
+        own = self.place.own(self.read, index, everyone)
+        past = self.place.same(self.read_entries, drawn)
+        found = tuple(
+            self._comparison(vectors, other, index, own, world, Remembered(past[other], drawn))
+            for other in (1, 0)
+        )
+        self.remember(vectors, index, world, everyone)
         return found
 
     def _comparison(
-        self, vectors: list[Tensor], other: int, index: Index, drawn: Drawn, world: World
+        self,
+        vectors: list[Tensor],
+        other: int,
+        index: Index,
+        entries: Found,
+        world: World,
+        past: Remembered,
     ) -> Comparison:
         """Compare one view with what is remembered of the other."""
         anchors, identity = vectors[1 - other], only_positive(index)
-        entries, where = self.entries[other], send(index, self.entries.device)
-        own = entries[where].to(anchors)
+        own, seen = entries[other].to(anchors), entries[2]
         if self.settings.start == "seen":
             now = F.normalize(vectors[other].detach(), dim=1)
-            own = torch.where(self.seen[where][:, None], own, now)
+            own = torch.where(seen[:, None], own, now)
         return Comparison(
             anchors=anchors,
             candidates=own,
             anchor_identity=identity,
             candidate_identity=identity,
             everyone=world.everyone(lambda samples: only_positive(samples.index)),
-            remembered=Remembered(entries[send(drawn, entries.device)].to(anchors), drawn),
+            remembered=Remembered(past.vectors.to(anchors), past.identity),
         )
+
+    def read_entries(self, rows: RowNumbers) -> Found:
+        """Read what is remembered of some samples, of either view."""
+        where = send(rows, self.entries.device)
+        return self.entries[0][where], self.entries[1][where]
+
+    def read(self, rows: RowNumbers) -> Found:
+        """Read the same, and whether they were seen."""
+        return *self.read_entries(rows), self.seen[send(rows, self.seen.device)]
+
+    def needed(self, index: RowNumbers) -> RowNumbers:
+        """Return the rows of some samples and of this step's negatives."""
+        return torch.cat([index, self.drawn()])
 
     def drawn(self) -> Drawn:
         """Draw the negatives of this step, the same on all ranks."""
@@ -122,17 +190,21 @@ class BankExtraction(nn.Module):
         return ((words[0] << 21) ^ words[1]) % self.settings.samples
 
     @torch.no_grad()
-    def remember(self, vectors: list[Tensor], index: Index, world: World) -> None:
+    def remember(
+        self, vectors: list[Tensor], index: Index, world: World, everyone: Everyone | None
+    ) -> None:
         """Move the entries of all ranks' samples towards what was just seen."""
         if not self.training:
             return
         keep = self.settings.momentum
-        everyone = world.everyone(lambda samples: samples.index)
         for view, mine in enumerate(vectors):
             gathered = world.gather(F.normalize(mine.detach(), dim=1), index, everyone)
             if self.entries.is_meta:
                 continue
-            seen, who = gathered.vectors.to(self.entries), send(gathered.identity, mine.device)
+            some, rows = self.place.kept(gathered.identity)
+            who = send(rows, mine.device)
+            here = some if isinstance(some, slice) else send(some, mine.device)
+            seen = gathered.vectors[here].to(self.entries)
             moved = keep * self.entries[view, who] + (1 - keep) * seen
             if self.settings.start == "seen":
                 moved = torch.where(self.seen[who][:, None], moved, seen)
@@ -141,3 +213,13 @@ class BankExtraction(nn.Module):
             return
         self.seen[who] = True
         add_to(self, "steps", 1)
+
+
+def _take_entries(bank: nn.Module, state: dict[str, Any], prefix: str, *_others: Any) -> None:
+    """Make room for the entries of a file in a large bank that has none yet."""
+    assert isinstance(bank, BankExtraction)
+    entries = state.get(f"{prefix}entries")
+    if not bank.drawn_yet and entries is not None and entries.shape[1]:
+        bank.entries = entries.new_empty(entries.shape)
+        bank.seen = bank.seen.new_zeros(entries.shape[1])
+        bank.drawn_yet = True

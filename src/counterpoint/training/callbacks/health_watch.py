@@ -21,6 +21,7 @@ from counterpoint.log_lines import Log, parse_object, read_lines, whole_number
 from counterpoint.progress import TextStream
 from counterpoint.pulse import phase
 from counterpoint.run_files import HEALTH
+from counterpoint.training.divided_memory import borrowed, lend_rows
 from counterpoint.training.pretrainer import Pretrainer
 
 CHOICE = 0x6865616C7468  # "health": which images are looked at, the same in every run
@@ -56,8 +57,8 @@ class HealthWatch(Callback):
             # A run that resumes keeps its measurements; a new run in an old folder starts afresh.
             self.history = _past(self.lines.read(_read), until=trainer.global_step)
             self.lines.rewrite("".join(self._lines()))
-        # All ranks know whether there is a look: of a sharded model they bring the weights.
-        if trainer.global_step == 0 or (not pl_module.sharded and not self.history):
+        # All ranks know whether there is a look: they bring weights or rows of a bank to it.
+        if trainer.global_step == 0 or (not pl_module.apart and not self.history):
             self.look(trainer, pl_module, epoch=trainer.current_epoch)
 
     def on_before_optimizer_step(
@@ -90,11 +91,13 @@ class HealthWatch(Callback):
         """Measure, judge, write and say; all ranks call it, and rank 0 has the whole model."""
         assert isinstance(pl_module, Pretrainer)
         model, step = pl_module.gather(pl_module.device), trainer.global_step
+        lent = lend_rows(pl_module.model, self.index)
         if model is None or not trainer.is_global_zero:
             return
         with phase("looking at the health of the model", alone=True):
             labelled = probed(model, self.source, self.order)
-            signs = take_look(model, self.source, self.index)
+            with borrowed(model, lent):
+                signs = take_look(model, self.source, self.index)
         found = replace(
             signs,
             epoch=epoch,

@@ -159,7 +159,7 @@ def gathered(leaves: Mapping[str, Leaf], talk: Talk) -> dict[str, Leaf]:
     """Bring all rows to rank 0, where ranks do not see the same disk."""
     found: dict[str, Leaf] = {}
     for name, leaf in leaves.items():
-        if not isinstance(leaf, DividedRows) or leaf.whole:
+        if not isinstance(leaf, DividedRows) or talk.ranks == 1:  # one rank may have all rows
             found[name] = leaf
             continue
         parts = []

@@ -74,7 +74,7 @@ def _small(path: Path, talk: Talk) -> tuple[Manifest, bytes]:
     if talk.rank == 0:
         try:
             with opened_folder(path) as folder:
-                found, text = small_files(path, folder)
+                found, text = small_files(path, folder, readers=talk.ranks)
                 manifest = found.write()
         except CheckpointError as error:
             why = str(error)

@@ -72,7 +72,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 def described(path: Path) -> dict[str, Any]:
     """Read what a state says besides its tensors, which are empty: only small files are read."""
     with opened_folder(path) as folder:
-        plain = parsed(small_files(path, folder)[1])
+        plain = parsed(small_files(path, folder, readers=None)[1])
     return decode_state(dict.fromkeys(leaf_kinds(plain), _NOTHING), plain)
 
 
@@ -117,11 +117,16 @@ def has_shares(folder: int, shares: Mapping[str, Stored]) -> bool:
     return True
 
 
-def small_files(path: Path, folder: int) -> tuple[Manifest, bytes]:
-    """Read the manifest and the text of the plain state, which is as it was written."""
+def small_files(path: Path, folder: int, *, readers: int | None = 1) -> tuple[Manifest, bytes]:
+    """Read the manifest and the text of the plain state, which is as it was written.
+
+    The tensors must fit into the memory of those who read them together; None reads none of them.
+    """
     manifest = _manifest(path, folder)
-    total, memory = sum(stored.bytes for stored in manifest.shares), _memory()
-    if total > memory:  # files with holes claim any length and take no space
+    total, memory = sum(stored.bytes for stored in manifest.shares), _memory() * (readers or 1)
+    if (
+        readers is not None and total > memory
+    ):  # files with holes claim any length and take no space
         raise CheckpointError(f"{MANIFEST}: tensors of {total} bytes, more than {memory} of memory")
     with _file(PLAIN, folder, manifest.plain) as file:
         text = file.take(file.size)

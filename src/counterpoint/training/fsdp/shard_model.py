@@ -9,6 +9,7 @@ from torch.distributed.fsdp import fully_shard
 from counterpoint.framework import Model, Momentum, PartError
 from counterpoint.framework.blocks import blocks_of
 from counterpoint.framework.momentum import uncompiled
+from counterpoint.framework.row_place import row_buffer_names
 
 
 def shard_model(model: Model, mesh: DeviceMesh, *, compiled: bool = False) -> None:
@@ -34,9 +35,13 @@ def shard_model(model: Model, mesh: DeviceMesh, *, compiled: bool = False) -> No
 
 @torch.no_grad()
 def same_weights(model: nn.Module, mesh: DeviceMesh) -> None:
-    """Give all ranks the weights of the first: a module of a user's own may have drawn others."""
-    group = mesh.get_group()
-    for tensor in (*model.parameters(), *model.buffers()):
+    """Give all ranks the weights of the first: a module of a user's own may have drawn others.
+
+    Rows of a memory that ranks have divided are not the same, and stay.
+    """
+    group, apart = mesh.get_group(), row_buffer_names(model, divided=True)
+    buffers = [buffer for name, buffer in model.named_buffers() if name not in apart]
+    for tensor in (*model.parameters(), *buffers):
         sent = tensor.to(mesh.device_type, memory_format=torch.contiguous_format)
         dist.broadcast(sent, group_src=0, group=group)
         tensor.copy_(sent)
