@@ -114,6 +114,7 @@ def configure(_app: Sphinx, config: Config) -> None:
     """Set what autodoc and signatures need."""
     config.autodoc_default_options = {"members": True, "member-order": "bysource"}
     config.autodoc_class_signature = "mixed"
+    config.autodoc_inherit_docstrings = False  # those of Lightning are long, and not in our form
     config.python_maximum_signature_line_length = 88
     config.python_display_short_literal_types = True
     # Types are shown as written; most are of other libraries, and lead nowhere here.
