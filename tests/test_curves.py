@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-curves = SourceFileLoader("curves", str(ROOT / "scripts/curves")).load_module()
+LOADER = SourceFileLoader("curves", str(ROOT / "scripts/curves"))
+curves = module_from_spec(spec_from_loader("curves", LOADER))
+LOADER.exec_module(curves)
 
 
 def test_a_commit_beside_this_tree(data):

@@ -79,6 +79,7 @@ def follow(place):
     return count
 
 
+@pytest.mark.full
 def test_a_newcomer_has_a_loss_of_their_own(clone):
     assert follow(clone) == 6
     status = subprocess.run(
