@@ -88,10 +88,10 @@ class Browser:
         message, _, self.unread = b"".join(pieces).partition(b"\0")
         return json.loads(message)
 
-    def open(self, file):
+    def open(self, file, query=""):
         """Load a file and wait until it is whole; what was said before is forgotten."""
         self.messages = []
-        self.ask("Page.navigate", url=Path(file).resolve().as_uri())
+        self.ask("Page.navigate", url=Path(file).resolve().as_uri() + (query and f"?{query}"))
         while not any(m.get("method") == "Page.loadEventFired" for m in self.messages):
             self.messages.append(self._read())
 

@@ -1,4 +1,4 @@
-"""counterpoint study and counterpoint table, as typed."""
+"""counterpoint study and counterpoint table, as typed in docs/studies.md."""
 
 import os
 import signal
