@@ -36,7 +36,7 @@ html_title = "Counterpoint"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
-html_search_scorer = "_static/scorer.js"
+html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_show_sphinx = False
 html_theme_options = {
     "navigation_with_keys": True,
