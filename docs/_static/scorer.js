@@ -2,7 +2,8 @@
 var Scorer = {
   score: ([page, title, anchor, description, score]) => {
     if (page.startsWith("about/changelog")) return score - 60;
-    if (page.startsWith("decisions/")) return score - 40;
+    if (page.startsWith("decisions")) return score - 40;
+    if (page.startsWith("about/")) return score - 20;
     if (page.startsWith("api/")) return score - 30;
     if (page.startsWith("gallery/")) return score - 10;
     return score;
