@@ -24,6 +24,8 @@ extensions = [
 ]
 exclude_patterns = ["results/*.md", "extensions", "_static"]
 nitpicky = True
+# What torch and Lightning write about a method is not repeated.
+autodoc_inherit_docstrings = False
 
 # Pages are Markdown that reads well on the host of a repository too, so few extensions are on.
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_block"]
