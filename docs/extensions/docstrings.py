@@ -113,7 +113,6 @@ def sign(
 def configure(_app: Sphinx, config: Config) -> None:
     """Set what autodoc and signatures need."""
     config.autodoc_default_options = {"members": True, "member-order": "bysource"}
-    config.autodoc_inherit_docstrings = False  # Lightning's are not written for this page
     config.autodoc_class_signature = "mixed"
     config.autodoc_inherit_docstrings = False  # those of Lightning are long, and not in our form
     config.python_maximum_signature_line_length = 88
