@@ -78,10 +78,10 @@ QUESTIONS = (
     (64, "SLURM requeue SIGTERM", "cluster"),
     (65, "progress bar log file", "questions"),
     # Weights out
-    (66, "backbone weights key names", "encoders"),
+    (66, "backbone weights key names", "questions"),
     (67, "continue training exported model", "questions"),
     (68, "timm offline weights", "questions"),
-    (69, "model card hub", "use"),
+    (69, "model card hub", "weights"),
     # Licence
     (70, "DINOv3 licence", "questions"),
     (71, "AGPL commercial licence", "questions"),
