@@ -15,7 +15,7 @@ PAGES = ROOT / "docs" / "gallery"
 
 
 def test_there_are_enough_of_them():
-    assert len(EXAMPLES) >= 6
+    assert len(EXAMPLES) >= 12
     assert {page.stem for page in PAGES.glob("*.md")} == {e.stem for e in EXAMPLES} | {"index"}
 
 

@@ -36,8 +36,13 @@ OUT = Path(__file__).parents[2] / "docs" / "results" / "ranks-slices.json"
 RANKS, IMAGES, PLACES, WIDTH = 1024, 4, 49, 256
 SLICES = (1, 2, 4, 8, 16)
 TIMED = (1, 2, 5, 16)
-CASES = {"simclr": (1024, 1, 128), "amdim": (64, 49, 256)}
-"""Anchors of a rank, candidates for each, and their width."""
+CASES = {
+    "simclr": (1024, 1, 128),
+    "amdim": (64, 49, 256),
+    "simclr, large": (4096, 1, 128),
+    "amdim, large": (256, 49, 1024),
+}
+"""Anchors of a rank, candidates for each, and their width: 1, 6, 4 and 103 MB of all candidates."""
 
 
 def comparison(images: int, places: int, width: int, rank: int) -> tuple[Comparison, Ranks]:
@@ -148,7 +153,8 @@ def main(arguments: list[str]) -> None:
 
 def _child(*words: str) -> "subprocess.Popen[str]":
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    environment["MALLOC_MMAP_THRESHOLD_"] = "262144"  # what is freed goes back at once
+    if "--memory" in words:
+        environment["MALLOC_MMAP_THRESHOLD_"] = "262144"  # what is freed goes back at once
     command = [sys.executable, "-m", "bench.ranks", "slices", *words]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
