@@ -73,10 +73,12 @@ def _relative(path: str | None, root: str) -> str | None:
 
     >>> _relative("/data/photos/cat/1.jpg", "/data/photos"), _relative("/other.jpg", "/data")
     ('cat/1.jpg', '/other.jpg')
+    >>> _relative("/data/photos/cat/1.jpg", "")  # of data that was given as a value
+    '/data/photos/cat/1.jpg'
     """
     if path is None:
         return None
-    inside = path.startswith(root.rstrip("/") + "/")
+    inside = root != "" and path.startswith(root.rstrip("/") + "/")
     return shown(os.fsencode(path[len(root.rstrip("/")) + 1 :] if inside else path))
 
 
