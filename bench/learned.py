@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from counterpoint.methods import SEVEN
+from counterpoint.catalogue import METHODS
 
 WIDTH, HEIGHT, COLUMNS, MARGIN = 210, 130, 4, 34
 
@@ -19,7 +19,7 @@ def main() -> None:
     folder = parser.parse_args().folder
     records = [
         json.loads(file.read_text())
-        for name in SEVEN
+        for name in METHODS
         if (file := folder / f"learn-{name}-small.json").is_file()
     ]
     print(table(records))
@@ -51,7 +51,7 @@ def figure(records: list[dict[str, Any]]) -> str:
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'font-family="sans-serif" font-size="11">\n<title>Loss over training, seven methods'
+        f'font-family="sans-serif" font-size="11">\n<title>Loss over training, each method'
         f'</title>\n<rect width="{width}" height="{height}" fill="#fff"/>\n{charts}\n</svg>\n'
     )
 

@@ -1,5 +1,6 @@
 """The names that are listed without torch are those that there are."""
 
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import timm
 import torch
 
 from counterpoint import catalogue, methods
+from counterpoint.cli.methods import methods_command
 from counterpoint.evaluation.protocol import PROBES
 from counterpoint.export.routes import ROUTES
 from counterpoint.parts.encoders import encoder_named
@@ -17,8 +19,44 @@ from counterpoint.study.studies import STUDIES
 
 
 def test_methods_are_all_listed_and_the_seven_come_first():
-    assert list(catalogue.METHODS) == methods.SEVEN
+    assert list(catalogue.METHODS) == methods.ALL
+    assert methods.ALL[:7] == methods.SEVEN
     assert sorted({**catalogue.METHODS, **catalogue.VARIANTS}) == sorted(methods.METHODS)
+
+
+def test_no_method_is_listed_twice():
+    listed = [name for names in catalogue.METHOD_GROUPS.values() for name in names]
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("name", methods.ALL)
+def test_a_method_says_where_it_comes_from(name):
+    """`counterpoint methods` has one line of 79 characters for it."""
+    origin = methods.ORIGINS[name]
+    assert origin.idea.endswith(".")
+    assert ". " not in origin.idea.replace("et al. ", "")
+    assert 2000 < origin.year < 2030
+    assert re.fullmatch(r"(\d{4}\.\d{5})?", origin.arxiv)
+    seen = [name]
+    while (before := methods.ORIGINS[seen[-1]].after) in methods.ORIGINS:
+        assert before not in seen, "a method cannot come after itself"
+        seen.append(before)
+    assert len(catalogue.METHODS[name]) <= 56
+
+
+def test_methods_are_shown_in_groups_with_the_seven_first(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "79")
+    methods_command()
+    shown = capsys.readouterr().out
+    places = [shown.index(name) for name in ("the seven of the paper", *methods.SEVEN)]
+    assert places == sorted(places)
+    lines = [line for line in shown.splitlines() if line.startswith("│") and "…" in line]
+    assert lines == []
+    assert all(title in shown for title in catalogue.METHOD_GROUPS)
+
+
+def test_no_group_is_empty():
+    assert all(catalogue.METHOD_GROUPS.values())
 
 
 def test_encoders_are_all_listed():

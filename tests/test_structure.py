@@ -123,8 +123,11 @@ class ThrownNet(nn.Module):
 METHOD = '''
 """A throw-away method."""
 from counterpoint.framework.settings import Training
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.methods.simclr import simclr_small
+
+ORIGIN = Origin(title="Thrown", authors="Nobody", year=2026, after="simclr", idea="Nothing.")
 
 def thrown(encoder=None, *, size=32):
     return simclr_small(size=size) if encoder is None else simclr_small(encoder, size=size)
@@ -187,7 +190,7 @@ ADDITIONS = {  # what: its file and text, and the one line elsewhere, behind a l
     "method": (
         ("methods/thrown.py", METHOD),
         ("catalogue.py", '"yadim": '),
-        '    "thrown": "a throw-away method",',
+        '        "thrown": "a throw-away method",',
     ),
     "command": (
         ("cli/thrown.py", COMMAND),

@@ -39,6 +39,21 @@ class TinyNet(nn.Module):
 
 
 @dataclass(frozen=True, slots=True)
+class OneView:
+    """The same of the first view only."""
+
+    part: ClassVar[str] = "encoder"
+
+    def build(self, views):
+        return OneViewNet(views[0][0], (4, 6))
+
+
+class OneViewNet(TinyNet):
+    def forward(self, views):
+        return super().forward(views[:1])
+
+
+@dataclass(frozen=True, slots=True)
 class LastToFirst:
     """Anchors from the last map, candidates from the first: widths may differ."""
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         as_encoder,
     )
     from counterpoint.parts.extraction import Bank, ByLabel, Compare, Context, Keys, Pooled, Queue
-    from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
+    from counterpoint.parts.losses import NCE, BarlowTwins, Penalised, Regression, Triplet, VICReg
     from counterpoint.parts.similarity import (
         Bilinear,
         Cosine,
@@ -115,7 +115,7 @@ _NAMES = {
         "PerView QueryKeyEncoder ResNet ThinResNet Timm as_encoder"
     ),
     "counterpoint.parts.extraction": "Bank ByLabel Compare Context Keys Pooled Queue",
-    "counterpoint.parts.losses": "NCE Penalised Regression Triplet",
+    "counterpoint.parts.losses": "BarlowTwins NCE Penalised Regression Triplet VICReg",
     "counterpoint.parts.similarity": (
         "Bilinear Cosine Dot PredictedCosine ProjectedCosine ScaledDot"
     ),
@@ -140,6 +140,7 @@ __all__ = [
     "AMDIMEncoder",
     "ArraySource",
     "Bank",
+    "BarlowTwins",
     "Bilinear",
     "ByLabel",
     "CPCResNet",
@@ -194,6 +195,7 @@ __all__ = [
     "Training",
     "Translation",
     "Triplet",
+    "VICReg",
     "Vectors",
     "ViewTransform",
     "amdim",
@@ -227,8 +229,17 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
-        raise AttributeError(f"counterpoint has no {name!r}; it has {', '.join(__all__)}")
+        raise AttributeError(_missing(name))
     return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def _missing(name: str) -> str:
+    """Say where a method beyond the paper's seven is, or which names there are."""
+    from counterpoint.catalogue import METHODS as NAMES
+
+    if name.removesuffix("_small") in NAMES:
+        return f"counterpoint has no {name!r}; write: from counterpoint.methods import {name}"
+    return f"counterpoint has no {name!r}; it has {', '.join(__all__)}"
 
 
 def __dir__() -> list[str]:

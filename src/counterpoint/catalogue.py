@@ -8,32 +8,59 @@ import re
 from functools import cache
 from pathlib import Path
 
-METHODS = {
-    "amdim": "two views, three maps, every position compared",
-    "cpc": "one view as patches; predict the patches below",
-    "simclr": "two views, a projection head, cosine over tau",
-    "moco": "a momentum encoder and a queue of its keys",
-    "byol": "a momentum encoder and a predictor, no negatives",
-    "cmc": "lightness against colour, and a memory bank",
-    "yadim": "two views as patches, compared at the last map",
+METHOD_GROUPS: dict[str, dict[str, str]] = {
+    "the seven of the paper": {
+        "amdim": "two views, three maps, every position compared",
+        "cpc": "one view as patches; predict the patches below",
+        "simclr": "two views, a projection head, cosine over tau",
+        "moco": "a momentum encoder and a queue of its keys",
+        "byol": "a momentum encoder and a predictor, no negatives",
+        "cmc": "lightness against colour, and a memory bank",
+        "yadim": "two views as patches, compared at the last map",
+    },
+    "other extraction (3)": {
+        "instdisc": "one view against a bank of all images",
+        "supcon": "SimCLR with labels: one label, all positives",
+        "simsiam": "BYOL without a twin: a stopped gradient",
+        "nnclr": "the nearest of earlier vectors stands for the image",
+    },
+    "other similarity (4)": {
+        "simclrts": "SimCLR with a tau that swings during training",
+    },
+    "other losses (5)": {
+        "dcl": "SimCLR without the positive in the denominator",
+        "dclw": "DCL; positives that are far apart count more",
+        "debiased": "negatives corrected for those of the same class",
+        "hcl": "debiased, and hard negatives count more",
+        "siglip": "each pair is a yes or no: the sigmoid loss",
+        "spectral": "squares of negative scores, vectors inside a ball",
+        "alignuniform": "positives near, all vectors spread over the sphere",
+        "sscd": "for finding copies: the nearest image pushed away",
+    },
+    "several parts at once": {
+        "mocov3": "BYOL's twin and predictor, a softmax over the batch",
+    },
+    "outside the paper's frame: losses on features": {
+        "barlowtwins": "the correlation of features is the identity",
+        "vicreg": "features vary, and do not vary together",
+    },
 }
-"""Methods with their authors' settings; NAME is composed in methods/NAME.py."""
+"""Methods by what is new in them; NAME is composed in methods/NAME.py, with NAME-small."""
 
-VARIANTS = {
+METHODS = {name: what for group in METHOD_GROUPS.values() for name, what in group.items()}
+"""Methods with their authors' settings, the seven of the paper first."""
+
+PRINTED = {
     "amdim-paper": "AMDIM as printed in the paper",
     "amdim-released": "AMDIM as in the paper's code",
     "cpc-paper": "CPC as printed in the paper: all rows below",
     "simclr-paper": "SimCLR as printed in the paper",
-    "amdim-small": "AMDIM, minutes on two cores",
-    "cpc-small": "CPC, minutes on two cores",
-    "simclr-small": "SimCLR, minutes on two cores",
-    "moco-small": "MoCo, minutes on two cores",
-    "byol-small": "BYOL, minutes on two cores",
-    "cmc-small": "CMC, minutes on two cores",
-    "yadim-small": "YADIM, minutes on two cores",
     "yadim-pooled": "yadim-small with one vector per view",
     "yadim-all-places": "yadim-small with every position an anchor",
 }
+"""Other readings of a method."""
+
+VARIANTS = PRINTED | {f"{name}-small": f"{name}, minutes on two cores" for name in METHODS}
 
 ENCODERS = {
     "resnet18": ("11 M", "torchvision"),
@@ -51,7 +78,7 @@ ENCODERS = {
 
 TIMM = "timm/"
 PROBES = ("knn", "linear", "mlp", "finetune")
-STUDIES = ("table1", "table2", "table3", "parts")
+STUDIES = ("table1", "table2", "table3", "parts", "family")
 PRETRAINED = "pretrained"
 """The weights that timm downloads, in the place of a file."""
 

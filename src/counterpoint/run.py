@@ -39,7 +39,13 @@ FORMAT = 2  # of run.json; the first had no number, and the images as a sentence
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A trained method in a folder; a bare encoder is a run of zero steps (`open_encoder`)."""
+    """A trained method in a folder; a bare encoder is a run of zero steps (`open_encoder`).
+
+    >>> from counterpoint import open_encoder
+    >>> run = open_encoder(encoder="small", size=16)
+    >>> run.embed(torch.zeros(4, 3, 16, 16, dtype=torch.uint8)).shape
+    torch.Size([4, 256])
+    """
 
     folder: Path | None
     """Where it is kept; of a run in a store its copy. None for a bare encoder that is not kept."""

@@ -26,10 +26,10 @@ class Seen:
     """Operators, kernels (operators that are not mere views) and host waits."""
 
     operators: Counter = field(default_factory=Counter)
-    """By line, as "parts/similarity.py:40"."""
+    """By line, as "parts/similarity/phi.py:40"."""
     kernels: int = 0
     waits: Counter = field(default_factory=Counter)
-    """By line and kind, as "parts/similarity.py:40 item"."""
+    """By line and kind, as "parts/similarity/phi.py:40 item"."""
 
     def clear(self):
         self.operators.clear()

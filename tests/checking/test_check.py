@@ -1,14 +1,16 @@
 """Checks of a composition: a good one passes, a broken one is told what is wrong."""
 
-import subprocess
+import os
+import re
 import sys
 from pathlib import Path
 
 import torch
 
+import forked
 from counterpoint.checking import check
 from counterpoint.checking.checks import _reached
-from counterpoint.methods import METHODS, SEVEN, method_named, read_method, simclr
+from counterpoint.methods import ALL, METHODS, read_method, simclr
 from counterpoint.parts.encoders import Timm
 from counterpoint.parts.own import own_parts
 
@@ -67,21 +69,22 @@ def test_the_command_with_parts_of_a_user(data, tmp_path):
         "--out",
         "run",
     ]
-    done = subprocess.run(
+    done = forked.run(
         [COUNTERPOINT, *arguments, *options], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert "my_parts.py: Margin, Deaf" in done.stderr
-    without = subprocess.run(
+    without = forked.run(
         [COUNTERPOINT, *arguments, "--out", "run"], cwd=tmp_path, capture_output=True, text=True
     )
     assert without.returncode != 0
     assert "Margin" in without.stderr
 
 
-def test_all_seven_side_by_side():
-    done = subprocess.run([COUNTERPOINT, "anatomy", "all"], capture_output=True, text=True)
+def test_all_methods_are_rows():
+    wide = os.environ | {"COLUMNS": "200"}
+    words = [COUNTERPOINT, "anatomy", "all"]
+    done = forked.run(words, capture_output=True, text=True, env=wide)
     assert done.returncode == 0
-    for name in SEVEN:
-        assert name in done.stdout
-        assert method_named(name, size=32)
+    for name in ALL:
+        assert re.search(rf"\b{name} +│ \d{{4}} │", done.stdout)

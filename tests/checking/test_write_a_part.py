@@ -53,3 +53,16 @@ def test_an_example_is_the_same_on_one_process_and_on_two(use, mine):
     contrast(model, views, samples).backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
     assert gradient_difference(method, str(mine), IMAGE, COUNT) < 1e-9
+
+
+@pytest.mark.full
+def test_the_commands_of_the_document_run(mine, monkeypatch):
+    """The last section, in the folder that has mine.py."""
+    from docs.walk import commands, run_command
+
+    monkeypatch.chdir(mine.parent)
+    (block,) = re.findall(r"```console\n(.*?)```", DOCUMENT, flags=re.DOTALL)
+    found = commands(block)
+    assert len(found) == 2
+    for command in found:
+        run_command(command)

@@ -9,7 +9,9 @@ from counterpoint.cli.parser import make_parser, spelled
 NEEDED = {
     "anatomy": ["simclr", "moco"],
     "check": ["simclr-small", "--size", "16"],
+    "confirm": ["search", "--top", "2"],
     "curate": ["vectors", "--select", "200"],
+    "design": ["photos", "--hours", "16", "--criteria", "rankme,lidar"],
     "doctor": ["photos"],
     "embed": ["run", "photos", "--out", "vectors"],
     "evaluate": ["run", "--data", "photos", "--labels", "0.1,1"],

@@ -14,6 +14,7 @@ import pytest
 import torch
 from PIL import Image
 
+import forked
 from counterpoint.data import ArraySource, EncodedSource, open_data, pictures
 from counterpoint.data import decoding as decoding_module
 from counterpoint.data import rows as rows_module
@@ -342,7 +343,7 @@ def test_decoded_images_are_mapped_and_made_by_one_process(tmp_path, cache, monk
         "print('mapped' if '.npy' in open('/proc/self/maps').read() else 'private')"
     )
     both = [
-        subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True)
+        forked.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     said = "".join(one.communicate(timeout=200)[0] for one in both)

@@ -12,15 +12,14 @@ PAGES = sorted((ROOT / "docs" / "api").glob("*.md"))
 PACKAGES = (
     *("counterpoint", "counterpoint.framework", "counterpoint.methods", "counterpoint.data"),
     *("counterpoint.parts.views", "counterpoint.parts.encoders", "counterpoint.parts.extraction"),
-    *("counterpoint.parts.losses", "counterpoint.evaluation", "counterpoint.evaluation.health"),
-    *("counterpoint.evaluation.robustness", "counterpoint.search", "counterpoint.vectors"),
-    *("counterpoint.study", "counterpoint.doctor", "counterpoint.checking", "counterpoint.report"),
-    "counterpoint.sharding",
+    *("counterpoint.parts.similarity", "counterpoint.parts.losses", "counterpoint.evaluation"),
+    *("counterpoint.evaluation.health", "counterpoint.evaluation.robustness"),
+    *("counterpoint.search", "counterpoint.vectors", "counterpoint.study", "counterpoint.doctor"),
+    *("counterpoint.checking", "counterpoint.report", "counterpoint.sharding"),
 )
 """Packages whose `__init__.py` offers names to users."""
 ENTRIES = (
     "counterpoint.functional.nt_xent",
-    "counterpoint.parts.similarity.Phi",
     "counterpoint.curation.curator.curate",
     "counterpoint.export.export_folder.write_export",
     "counterpoint.plan.forecast.Forecast",

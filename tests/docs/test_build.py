@@ -88,3 +88,18 @@ def test_a_mistake_ends_the_build(page, tmp_path):
     assert done.returncode != 0
     assert "WARNING" in done.stderr
     assert not Path(tmp_path / "site").exists()  # so that the next build says it again
+
+
+def test_a_link_to_a_page_that_is_gone_ends_the_next_build(tmp_path):
+    """The page with the link did not change: a build that reads only changes would miss it."""
+    pages, command = tmp_path / "pages", [ROOT / "scripts" / "docs"]
+    pages.mkdir()
+    (pages / "index.md").write_text("# Home\n\n```{toctree}\n:glob:\n\n*\n```\n")
+    (pages / "linked.md").write_text("# Linked\n")
+    (pages / "page.md").write_text("# Page\n\n[x](linked.md)\n")
+    there = [tmp_path / "site", pages]
+    assert subprocess.run([*command, *there], capture_output=True).returncode == 0
+    (pages / "linked.md").unlink()
+    done = subprocess.run([*command, *there], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "linked.md" in done.stderr

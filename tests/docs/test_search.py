@@ -11,6 +11,10 @@ import pytest
 from docs.questions import QUESTIONS
 
 FIRST = 5
+LIST = "questions"
+"""The page that only lists questions; a guide has the answer."""
+AHEAD = 51
+"""Rows whose guide is found before the list of questions. It may only rise."""
 FIND = """
 (async () => {
   const wait = () => new Promise((done) => setTimeout(done, 50));
@@ -54,6 +58,18 @@ def test_the_search_finds_every_answer(answers):
         if page not in answers[query][:FIRST]
     ]
     assert lost == []
+
+
+def test_guides_answer(answers):
+    """No row is answered by the list of questions alone, and most find the guide before it."""
+    assert LIST not in {page for _, _, page in QUESTIONS}
+    ahead = [
+        number
+        for number, query, page in QUESTIONS
+        if page in answers[query] and LIST not in answers[query][: answers[query].index(page)]
+    ]
+    print(f"{len(ahead)} of {len(QUESTIONS)} find the guide before the list")
+    assert len(ahead) >= AHEAD
 
 
 def test_the_page_shows_what_the_search_finds(browser, site, answers):

@@ -15,9 +15,7 @@ LITTLE = {
     "evaluate": ["--limit", "60"],
     "report": ["--limit", "60"],
     "embed": ["--copies", "4"],
-    "export": ["--only", "timm"],
-    "study": ["--limit", "60", "--images", "16", "--seeds", "1"],
-    "check": ["--steps", "2"],
+    "check": ["--batch-size", "8"],
 }
 """What is added to a command: of an option given twice the last is taken."""
 PLAN_ONLY = ("--plan", "--print-config", "--print", "--help")
@@ -36,6 +34,8 @@ def smaller(words):
         return [*words[:2], "--print", *words[2:]]
     if any(word in words for word in PLAN_ONLY):
         return words
+    if words[0] == "export" and "--only" not in words:
+        return [*words, "--only", "counterpoint"]
     return [*words, *LITTLE.get(words[0], [])]
 
 
@@ -45,7 +45,11 @@ def run_command(command):
     words = [os.path.expandvars(word) for word in shlex.split(plain)]
     if words[0] == "counterpoint" and not SHELL.search(plain):
         print(f"$ counterpoint {shlex.join(smaller(words[1:]))}")
-        main(smaller(words[1:]))
+        try:
+            main(smaller(words[1:]))
+        except SystemExit as end:
+            if end.code:
+                raise
         return
     assert words[0] not in ("pip", "git"), f"{command}: mark the block as shown only"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -10,7 +10,7 @@ import torch
 from counterpoint import Cosine, Dot, NarrowResNet, Training, pretrain
 from counterpoint.data import ArraySource, as_source
 from counterpoint.evaluation.health import Signs, take_look, verdict
-from counterpoint.methods import METHODS, byol_small, simclr_small
+from counterpoint.methods import METHODS, SEVEN, byol_small, simclr_small
 from counterpoint.parts.views import Normalise, Pipeline
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
@@ -90,12 +90,13 @@ def test_recorded_runs_are_judged_rightly(run):
         assert set(words[1:]) & set(run["right"])
 
 
-def test_every_method_was_recorded():
+def test_every_method_of_the_paper_was_recorded():
     """By name, and with a dot product unless its loss needs a bound, as BYOL's does."""
     names = {run["name"] for run in RECORDED}
-    assert names >= METHODS.keys()
-    dots = {name for name in METHODS if f"{name}, dot product" not in names}
-    assert dots == {n for n in METHODS if isinstance(METHODS[n]().similarity, Dot) or "byol" in n}
+    paper = {name for name in METHODS if name.partition("-")[0] in SEVEN}
+    assert names >= paper
+    dots = {name for name in paper if f"{name}, dot product" not in names}
+    assert dots == {n for n in paper if isinstance(METHODS[n]().similarity, Dot) or "byol" in n}
 
 
 def test_advice_is_about_the_part_that_is_there():

@@ -9,7 +9,7 @@ import torch
 from counterpoint.framework import Draw, Momentum, PartError, contrast
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import MomentumEncoder, NarrowResNet, ResNet, Timm
-from counterpoint.parts.extraction import Pooled, Queue
+from counterpoint.parts.extraction import NearestAnchors, Pooled, Queue, StopGradient
 from counterpoint.parts.losses import NCE, Regression, Triplet
 from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
 from counterpoint.parts.views import ColourJitter, HorizontalFlip, Normalise, Pipeline
@@ -98,6 +98,12 @@ WRONG = {
     "a queue without a momentum twin": (
         lambda: simclr(SMALL).swap(extraction=Queue(of=Pooled(), size=32)),
         "extraction: got a queue behind an encoder without a momentum twin",
+    ),
+    "nothing that trains the encoder": (
+        lambda: simclr(SMALL).swap(
+            extraction=NearestAnchors(of=StopGradient(of=Pooled()), size=32)
+        ),
+        "extraction: got anchors and candidates without a gradient",
     ),
     "a temperature of zero": (
         lambda: simclr(SMALL).swap(similarity=Cosine(tau=0.0)),

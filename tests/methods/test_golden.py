@@ -5,8 +5,9 @@ bound; and ten steps under autocast to bf16, with small steps and a larger batch
 rounding of bf16 grows a thousandfold in twenty steps of the former. Its bounds are about three
 times what the same curve differed by between oneDNN's code for AMX and for AVX2
 (ONEDNN_MAX_CPU_ISA): 1.8e-3 for six methods, 1.7e-2 for AMDIM, whose scores are large.
-After a change that is meant: `python -m methods.test_golden` in tests/, and a line in
-CHANGELOG.md under changed results.
+After a change that is meant: `python -m methods.test_golden NAME ...` in tests/, and a line in
+CHANGELOG.md under changed results. Without a name, the curves of new methods are added and all
+others stay as they are.
 """
 
 import json
@@ -15,19 +16,23 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterpoint.framework import Draw, contrast, twins
-from counterpoint.methods import METHODS, SEVEN
+from counterpoint.framework import Draw, Samples, contrast, twins
+from counterpoint.methods import ALL, METHODS, SEVEN
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "curves.json"
-NAMES = [f"{name}-small" for name in SEVEN]
-STEPS, BATCH, BOUND = 20, 6, 1e-5
+CURVES = json.loads(GOLDEN.read_text())
+STEPS, NEW_STEPS, BATCH, BOUND = 20, 10, 6, 1e-5
 HALF = GOLDEN.with_name("curves-bf16.json")
+HALF_CURVES = json.loads(HALF.read_text())
 HALF_STEPS, HALF_BATCH = 10, 16
-HALF_BOUND = dict.fromkeys(NAMES, 6e-3) | {"amdim-small": 5e-2}
+HALF_BOUND = {"amdim-small": 5e-2}
+SMALL = [f"{name}-small" for name in SEVEN]
+NAMES = [f"{name}-small" for name in ALL]
 
 
 def curve(name, images):
-    return losses_of(name, images, torch.float64, steps=STEPS, batch=BATCH, lr=0.01)
+    steps = STEPS if name in SMALL else NEW_STEPS
+    return losses_of(name, images, torch.float64, steps=steps, batch=BATCH, lr=0.01)
 
 
 def half_curve(name, images):
@@ -43,7 +48,8 @@ def losses_of(name, images, dtype, *, steps, batch, lr):
     for step in range(steps):
         index = torch.arange(step * batch, (step + 1) * batch)
         views = tuple(v.to(dtype) for v in model.views(images[index], Draw(0, 0, index)))
-        loss = contrast(model, views, index)
+        labels = index % 3 if model.needs_labels else None
+        loss = contrast(model, views, Samples(index, labels=labels, progress=step / steps))
         chosen.zero_grad()
         with torch.autocast("cpu", enabled=False):  # as Lightning does
             loss.backward()
@@ -54,22 +60,28 @@ def losses_of(name, images, dtype, *, steps, batch, lr):
     return losses
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_every_method_has_a_curve():
+    """In bf16 the paper's seven: the bounds of others were not measured."""
+    assert set(CURVES) == set(NAMES)
+    assert set(HALF_CURVES) == set(SMALL)
+
+
+@pytest.mark.parametrize("name", CURVES)
 def test_the_curve_is_the_golden_one(name, cifar):
-    golden = json.loads(GOLDEN.read_text())[name]
+    golden = CURVES[name]
     found = curve(name, cifar.train.images)
-    assert len(set(found)) > STEPS - 2  # it moves
+    assert len(set(found)) > len(golden) - 2  # it moves
     for ours, kept in zip(found, golden, strict=True):
         assert abs(ours - kept) <= BOUND * max(1.0, abs(kept))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", HALF_CURVES)
 def test_the_curve_in_bf16_is_the_golden_one(name, cifar):
-    golden = json.loads(HALF.read_text())[name]
+    golden = HALF_CURVES[name]
     found = half_curve(name, cifar.train.images)
     assert len(set(found)) > HALF_STEPS - 2
     for ours, kept in zip(found, golden, strict=True):
-        assert abs(ours - kept) <= HALF_BOUND[name] * max(1.0, abs(kept))
+        assert abs(ours - kept) <= HALF_BOUND.get(name, 6e-3) * max(1.0, abs(kept))
 
 
 @pytest.mark.parametrize("name", ["moco-small", "cmc-small", "yadim-small"])
@@ -79,11 +91,14 @@ def test_two_runs_are_equal_to_the_bit(name, cifar):
 
 if __name__ == "__main__":
     import os
+    import sys
 
     from counterpoint.data import cifar10
 
     real = cifar10(Path(os.environ["COUNTERPOINT_DATA"]) / "cifar10").train.images
-    GOLDEN.parent.mkdir(exist_ok=True)
-    for file, draw in ((GOLDEN, curve), (HALF, half_curve)):
-        curves = {name: draw(name, real) for name in NAMES}
+    for file, draw, every in ((GOLDEN, curve, NAMES), (HALF, half_curve, SMALL)):
+        curves = json.loads(file.read_text())
+        asked = [name for name in sys.argv[1:] if name in every]
+        for name in asked or [name for name in every if name not in curves]:
+            curves[name] = draw(name, real)
         file.write_text(json.dumps(curves, indent=1) + "\n")

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from counterpoint.framework import contrast
+from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.records import Draw
 from counterpoint.methods import METHODS
 from counterpoint.parts.encoders import Headed, MomentumEncoder, PerView, QueryKeyEncoder
@@ -128,7 +129,7 @@ def test_cmc():
     split = (views[0][:, :1], views[0][:, 1:])
     lightness, colour = (m[-1][:, :, 0, 0] for m in model.encode(split).online)
     bank = [list(entries) for entries in model.extraction.entries.clone()]
-    drawn = model.extraction.drawn().tolist()
+    drawn = model.extraction.drawn(index).tolist()
     theirs = reference.cmc(list(lightness), list(colour), bank, index.tolist(), drawn, 0.07)
     close(contrast(model, split, index), theirs)
 
@@ -187,9 +188,10 @@ def test_every_parameter_of_the_small_ones_gets_a_gradient(name, cifar):
     torch.manual_seed(0)
     model = METHODS[name](size=32).build(image=(3, 32, 32))
     index = torch.arange(8)
+    samples = blank_samples(8, labels=model.needs_labels)
     for step in range(2):  # MoCo's queue is empty in the first
         views = model.views(cifar.train.images[:8], Draw(0, step, index))
-        loss = contrast(model, views, index)
+        loss = contrast(model, views, samples)
     loss.backward()
     missing = [n for n, p in model.named_parameters() if p.requires_grad and p.grad is None]
     assert not missing

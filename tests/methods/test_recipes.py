@@ -1,6 +1,7 @@
 """Every method trains by its recipe, by its name and as a value, from Python and the command."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,16 @@ from rich.console import Console
 
 from counterpoint import ArraySource, Training, pretrain
 from counterpoint.cli import main
-from counterpoint.methods import METHODS, RECIPES, SEVEN, method_named, recipe_of, training_of
+from counterpoint.methods import (
+    METHODS,
+    ORIGINS,
+    RECIPES,
+    SEVEN,
+    Origin,
+    method_named,
+    recipe_of,
+    training_of,
+)
 from counterpoint.methods.recognising import recipe_words
 from counterpoint.parts.encoders import NarrowResNet, ResNet
 from counterpoint.parts.extraction import Bank, Compare
@@ -77,6 +87,25 @@ def test_as_near_to_two_methods_is_neither():
     assert recipe_of(between) is None
     with pytest.raises(ValueError, match="no recipe has this method"):
         training_of(between)
+
+
+def test_a_method_of_the_paper_stays_itself_beside_those_that_change_it(monkeypatch):
+    """A swapped loss is as near to a method that differs in the loss alone: it is still SimCLR."""
+
+    def later(encoder=None, *, size=32):
+        return METHODS["simclr"](encoder, size=size).swap(loss=Triplet())
+
+    own = METHODS["simclr"](size=32).swap(loss=Triplet(margin=0.123))
+    monkeypatch.setitem(METHODS, "later", later)
+    monkeypatch.setitem(
+        ORIGINS,
+        "later",
+        Origin(title="Later", authors="Nobody", year=2026, after="simclr", idea="Another loss."),
+    )
+    assert recipe_of(own) == "simclr"
+    assert recipe_of(later()) == "later"
+    monkeypatch.setitem(ORIGINS, "later", replace(ORIGINS["later"], after=None))
+    assert recipe_of(own) is None  # two families that are as near
 
 
 def test_a_change_that_no_training_has_is_refused():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from counterpoint.methods import RECIPES, SEVEN
+from counterpoint.methods import ALL, RECIPES
 
 PAGE = Path(__file__).parents[2] / "docs" / "recipes.md"
 NEEDED = {"optimiser", "lr", "batch", "epochs", "warmup", "schedule", "weight_decay", "decay_norms"}
@@ -39,8 +39,8 @@ def test_the_page_has_every_method_and_every_setting_that_matters():
     said = {}
     for name, path, _ in rows():
         said.setdefault(name, set()).add(path.removeprefix("training."))
-    assert set(said) == {*SEVEN, "amdim-released"}
+    assert set(said) == {*ALL, "amdim-released"}
     for name, settings in said.items():
         assert settings >= NEEDED, name
-        adam = RECIPES[name].training.optimiser == "adam"
+        adam = RECIPES[name].training.optimiser in ("adam", "adamw")
         assert settings >= ({"betas"} if adam else {"momentum", "nesterov"}), name

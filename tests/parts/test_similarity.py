@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from counterpoint.framework import ALONE, Comparison, Gathered
-from counterpoint.parts.similarity import Bilinear, Cosine, Dot, ProjectedCosine, ScaledDot
+from counterpoint.parts.similarity import (
+    BallDot,
+    Biased,
+    Bilinear,
+    Cosine,
+    Dot,
+    ProjectedCosine,
+    ScaledDot,
+)
 from reference import losses as reference
 
 WIDTH = 5
@@ -38,6 +46,14 @@ CASES = {
     "learned": (Cosine(tau=0.1, learn_tau=True), lambda a, b, _: reference.cosine(a, b) / 0.1),
     "scaled dot": (ScaledDot(clip=None), lambda a, b, _: reference.scaled_dot(a, b, None)),
     "clipped dot": (ScaledDot(clip=0.7), lambda a, b, _: reference.scaled_dot(a, b, 0.7)),
+    "in a ball": (
+        BallDot(mu=2.0),
+        lambda a, b, _: reference.dot(reference.shortened(a, 2.0), reference.shortened(b, 2.0)),
+    ),
+    "biased": (
+        Biased(of=Cosine(tau=0.1), bias=-3.0),
+        lambda a, b, _: reference.cosine(a, b) / 0.1 - 3.0,
+    ),
     "bilinear": (Bilinear(), lambda a, b, phi: reference.bilinear(a, b, phi.p.weight)),
     "projected": (
         ProjectedCosine(hidden=7, out=3, tau=0.2),
@@ -67,6 +83,8 @@ def test_equals_the_loops(name, shared):
         (Cosine(tau=0.25), 4.0),
         (ProjectedCosine(tau=0.5), 2.0),
         (ScaledDot(clip=20.0), 20.0),
+        (BallDot(mu=2.0), 2.0),
+        (Biased(of=Cosine(tau=0.25)), None),
         (Dot(), None),
         (Cosine(tau=0.25, learn_tau=True), None),
     ],

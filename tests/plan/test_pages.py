@@ -3,12 +3,12 @@
 import json
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import forked
 from counterpoint import catalogue
 from counterpoint.cli import main
 from counterpoint.plan.gpus import GPUS
@@ -42,7 +42,7 @@ def test_the_plan_in_the_document_is_what_the_command_says():
     (block,) = re.findall(r"```console\n\$ (counterpoint plan --images .*)\n([^`]+)```", text)
     command, shown = block
     words = [Path(sys.executable).parent / "counterpoint", *shlex.split(command)[1:]]
-    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    said = forked.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
     assert shown.rstrip().splitlines() == said
 
 

@@ -15,7 +15,7 @@ def nce(rows, *, numerator, denominator, average):
             continue
         if numerator == "sum":  # equation 1
             below = negative if denominator == "negatives" else [*positive, *negative]
-            terms.append(log_sum_exp(below) - log_sum_exp(positive))
+            terms.append(log_sum_exp(below) - log_sum_exp(positive) if below else 0.0)
             weights.append(1.0)
             continue
         for s in positive:
@@ -24,7 +24,7 @@ def nce(rows, *, numerator, denominator, average):
                 "all": [*positive, *negative],
                 "negatives": list(negative),  # equation 4 as printed
             }[denominator]
-            terms.append(log_sum_exp(below) - s)
+            terms.append(log_sum_exp(below) - s if below else 0.0)
             weights.append(1.0 if average == "positives" else 1.0 / len(positive))
     return sum(w * t for w, t in zip(weights, terms, strict=True)) / sum(weights)
 
@@ -61,6 +61,12 @@ def dot(a, b):
 
 def cosine(a, b):
     return dot(a, b) / (dot(a, a).sqrt() * dot(b, b).sqrt())
+
+
+def shortened(a, mu):
+    """The same vector, or one of length sqrt(mu) where it is longer."""
+    length = dot(a, a).sqrt()
+    return a if length < math.sqrt(mu) else [math.sqrt(mu) * x / length for x in a]
 
 
 def bilinear(a, b, w):

@@ -3,7 +3,9 @@
 Maps are nested as [image][row][column] -> vector; views of one image have the same number.
 """
 
-from reference.losses import cosine, dot, nce
+import math
+
+from reference.losses import cosine, dot, nce, nt_xent
 from reference.softmax import log_sum_exp
 
 
@@ -108,3 +110,70 @@ def cmc(lightness, colour, bank, index, drawn, tau):
             terms.append(log_sum_exp([positive, *negatives]) - positive)
         total += sum(terms) / len(terms)
     return total
+
+
+def simsiam(predictions, projections):
+    """Chen and He 2021, algorithm 1, as 2 - 2 cos: the other view's projection is a constant."""
+    (p1, p2), (z1, z2) = predictions, projections
+    terms = []
+    for image in range(len(p1)):
+        terms.append(2 - 2 * cosine(p1[image], z2[image].detach()))
+        terms.append(2 - 2 * cosine(p2[image], z1[image].detach()))
+    return sum(terms) / len(terms)
+
+
+def mocov3(queries, keys, tau):
+    """Chen, Xie and He 2021, algorithm 1, without its factor: the mean of both directions."""
+    total = 0.0
+    for q, k in ((queries[0], keys[1]), (queries[1], keys[0])):
+        for image, query in enumerate(q):
+            scores = [cosine(query, key) / tau for key in k]
+            total += log_sum_exp(scores) - scores[image]
+    return total / (2 * len(queries[0]))
+
+
+def nearest(vector, support):
+    """Return the vector of the support set with the largest cosine."""
+    return max(support, key=lambda other: cosine(vector, other).item()).detach()
+
+
+def nnclr(projections, predictions, support, tau):
+    """Dwibedi et al. 2021, algorithm 1: a row is a neighbour, columns are the predicted other view.
+
+    An empty support set leaves the vector itself.
+    """
+    total = 0.0
+    for z, p in ((projections[0], predictions[1]), (projections[1], predictions[0])):
+        for image, vector in enumerate(z):
+            row = nearest(vector, support or [vector])
+            scores = [cosine(row, other) / tau for other in p]
+            total += log_sum_exp(scores) - scores[image]
+    return total / (2 * len(projections[0]))
+
+
+def instdisc(vectors, entries, index, tau):
+    """Wu et al. 2018, equation 2: the own entry among the entries of all samples."""
+    terms = []
+    for vector, sample in zip(vectors, index, strict=True):
+        scores = [cosine(vector, entry) / tau for entry in entries]
+        terms.append(log_sum_exp(scores) - scores[sample])
+    return sum(terms) / len(terms)
+
+
+def supcon(vectors, labels, tau):
+    """Khosla et al. 2020, equation 2 (L_out), as a mean over anchors that have a positive."""
+    terms = []
+    for i, anchor in enumerate(vectors):
+        others = [j for j in range(len(vectors)) if j != i]
+        scores = {j: cosine(anchor, vectors[j]) / tau for j in others}
+        below = log_sum_exp(list(scores.values()))
+        positives = [j for j in others if labels[j] == labels[i]]
+        if positives:
+            terms.append(sum(below - scores[j] for j in positives) / len(positives))
+    return sum(terms) / len(terms)
+
+
+def simclrts(first, second, progress, *, lowest, highest, cycles):
+    """Kukleva et al. 2023, algorithm 1, in NT-Xent: tau is a cosine of the share that is done."""
+    up = (1 + math.cos(2 * math.pi * cycles * progress)) / 2
+    return nt_xent(first, second, lowest + (highest - lowest) * up)

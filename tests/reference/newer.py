@@ -16,7 +16,7 @@ def barlow_twins(first, second, *, redundancy, eps=1e-5):
 
 
 def vicreg(first, second, *, invariance, variance, covariance, eps=1e-4):
-    """Bardes et al. 2022, equation 6, with the constants of facebookresearch/vicreg."""
+    """Bardes et al. 2021, equation 6, with the constants of facebookresearch/vicreg."""
     count, width = len(first), len(first[0])
     squares = [(first[b][j] - second[b][j]) ** 2 for b in range(count) for j in range(width)]
     total = invariance * sum(squares) / (count * width)
@@ -27,7 +27,7 @@ def vicreg(first, second, *, invariance, variance, covariance, eps=1e-4):
                 pairs = ((row[i] - means[i]) * (row[j] - means[j]) for row in z)
                 c = sum(pairs) / (count - 1)
                 if i == j:
-                    total += variance * max(0.0, 1 - math.sqrt(c + eps)) / (2 * width)
+                    total += variance * max(0.0, 1 - (c + eps) ** 0.5) / (2 * width)
                 else:
                     total += covariance * c**2 / width
     return total
@@ -40,7 +40,7 @@ def _standardised(rows, eps):
         mean = sum(row[j] for row in rows) / count
         spread = sum((row[j] - mean) ** 2 for row in rows) / count
         for b in range(count):
-            result[b][j] = (rows[b][j] - mean) / math.sqrt(spread + eps)
+            result[b][j] = (rows[b][j] - mean) / (spread + eps) ** 0.5
     return result
 
 

@@ -37,3 +37,18 @@ def log_sum_exp(values):
         return torch.tensor(-torch.inf, dtype=torch.float64)
     largest = max(v.item() for v in values)
     return largest + torch.log(sum(torch.exp(v - largest) for v in values))
+
+
+def scaled_log_sum_exp(scale):
+    return lambda values: log_sum_exp([scale * v for v in values])
+
+
+def softplus_sum(values):
+    total = torch.zeros((), dtype=torch.float64)
+    for v in values:  # log(1 + e^v) = max(v, 0) + log(1 + e^-|v|)
+        total = total + (v if v > 0 else 0.0) + torch.log1p(torch.exp(-abs(v)))
+    return total
+
+
+def square_sum(values):
+    return sum((v * v for v in values), torch.zeros((), dtype=torch.float64))

@@ -13,7 +13,7 @@ import lightning as L
 import numpy as np
 import torch
 
-from counterpoint import ArraySource, open_data, pretrain
+from counterpoint import ArraySource, Bank, open_data, pretrain
 from counterpoint.methods import METHODS, training_of
 from counterpoint.parts.encoders import AMDIMEncoder, CPCResNet, NarrowResNet
 
@@ -36,9 +36,8 @@ def small(name):
 
 def images(count=IMAGES):
     """The first real images, from a small file that the test has written."""
-    return ArraySource(
-        "cifar10", torch.from_numpy(np.load(os.environ["RELIABILITY_IMAGES"])[:count])
-    )
+    pixels = torch.from_numpy(np.load(os.environ["RELIABILITY_IMAGES"])[:count])
+    return ArraySource("cifar10", pixels, labels=torch.arange(len(pixels)) % 4)
 
 
 class Losses(L.Callback):
@@ -73,15 +72,20 @@ def train(
     batch=BATCH,
     precision="32-true",
     block_shards=None,
+    strategy="ddp",
+    bank=False,
     **more,
 ):
     """Train one small method; a second call on the same folder resumes."""
     rank = int(os.environ.get("RANK", "0"))
     recipe = {"epochs": epochs, "batch": batch, "seed": seed, "precision": precision}
-    recipe["block_shards"] = block_shards
+    recipe |= {"block_shards": block_shards, "strategy": strategy}
     training = replace(training_of(f"{method}-small"), **recipe)
+    composed = small(method)
+    if bank:  # its rows are divided over the ranks
+        composed = composed.swap(extraction=Bank(samples=IMAGES, negatives=32))
     pretrain(
-        small(method),
+        composed,
         images() if folder is None else open_data(folder).train,
         out=out,
         training=training,

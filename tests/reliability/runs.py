@@ -4,6 +4,7 @@ import hashlib
 import json
 
 from counterpoint.training.checkpoints import Checkpoints
+from counterpoint.training.checkpoints.divided_rows import DividedRows
 from counterpoint.training.checkpoints.encoding import encode_state
 from counterpoint.training.checkpoints.tensors import pieces
 
@@ -29,6 +30,9 @@ def end_of(run):
     """Hash every tensor and number of the last checkpoint, the weights, receipts and metrics."""
     last = max((run / "checkpoints").glob("step-*"))
     tensors, plain = encode_state(Checkpoints(last.parent).load(last))
+    divided = {name: t for name, t in tensors.items() if isinstance(t, DividedRows)}
+    assert all(rows.whole for rows in divided.values())  # one process reads the rows of all ranks
+    tensors |= {name: rows.own for name, rows in divided.items()}
     state = [json.dumps(plain).encode(), *map(bytes, pieces(tensors))]
     files = [run / "model.safetensors", run / "receipts.jsonl", run / "metrics.csv"]
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files} | {

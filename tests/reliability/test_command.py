@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import forked
 from counterpoint.training.checkpoints import Checkpoints
 from reliability.nursery import free_port
 
@@ -21,7 +22,7 @@ def command(data, out, *more):
 
 
 def run(arguments, **more):
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=180, **more)
+    done = forked.run(arguments, capture_output=True, text=True, timeout=180, **more)
     return done.returncode, done.stdout + done.stderr
 
 

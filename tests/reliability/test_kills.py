@@ -7,10 +7,13 @@ import time
 
 import pytest
 
+from counterpoint import catalogue
 from reliability.jobs import IMAGES
 from reliability.runs import end_of, losses_of
 
 METHODS = ("amdim", "cpc", "simclr", "moco", "byol", "cmc", "yadim")
+NEWER = tuple(name for name in catalogue.METHODS if name not in METHODS)
+SAMPLE = ("nnclr", "instdisc")  # they remember something from step to step
 LONGEST = 6.0  # seconds to a kill: the start of a job, and then some steps and saves
 
 
@@ -94,6 +97,13 @@ def test_so_does_one_that_reads_photos_with_workers_and_looks_at_its_health(
         assert json.loads(bad)["kind"] == "not an image"
         looks = [json.loads(line) for line in (run / "health.jsonl").read_text().splitlines()]
         assert [look["step"] for look in looks] == [0, 5, 10]
+
+
+@pytest.mark.parametrize(
+    "method", [m if m in SAMPLE else pytest.param(m, marks=pytest.mark.full) for m in NEWER]
+)
+def test_five_kills_of_each_newer_method(nursery, tmp_path, method):
+    assert storm(nursery, tmp_path, method, kills=5, seed=200, epochs=3) == 5
 
 
 @pytest.mark.full

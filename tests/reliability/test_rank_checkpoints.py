@@ -9,6 +9,7 @@ import pytest
 from counterpoint.training.checkpoints import Checkpoints
 from reliability.jobs import whole_state
 from reliability.runs import end_of, losses_of
+from reliability.test_kills import storm
 from reliability.trials import steps_of, wait_for_step
 from training.states import same
 from training.traps import small_disk
@@ -105,10 +106,23 @@ def test_the_last_checkpoint_must_not_fail(nursery, tmp_path):
         )
 
 
-@pytest.mark.full
-def test_fifty_kills_of_two_ranks_go_on_to_the_bit(nursery, tmp_path):
-    from reliability.test_kills import storm
+def test_a_killed_run_of_sharded_models_with_a_divided_bank_resumes_to_the_bit(nursery, tmp_path):
+    sharded = {"strategy": "fsdp2", "bank": True}
+    assert storm(nursery, tmp_path, "cmc", kills=2, seed=42, **sharded) == 2
 
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("simclr", {}),
+        ("simclr", {"strategy": "fsdp2"}),
+        ("cmc", {"bank": True}),
+        ("cmc", {"bank": True, "strategy": "fsdp2"}),
+    ],
+    ids=["ddp", "fsdp2", "ddp, bank", "fsdp2, bank"],
+)
+def test_fifty_kills_of_two_ranks_resume_to_the_bit(nursery, tmp_path, method, more):
     started = time.monotonic()
-    assert storm(nursery, tmp_path, "simclr", kills=50, seed=39, epochs=12) == 50
-    print({"kills": 50, "seconds": round(time.monotonic() - started)})
+    assert storm(nursery, tmp_path, method, kills=50, seed=39, epochs=12, **more) == 50
+    print({"kills": 50, "seconds": round(time.monotonic() - started), **more})

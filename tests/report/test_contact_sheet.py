@@ -1,6 +1,5 @@
 """The sheet shows real images, their crops and their views, and the views are shown truly."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
+import forked
 from counterpoint.framework import Draw
 from counterpoint.methods import SEVEN, views_named
 from counterpoint.report.contact_sheet import CELL, COLOURS, MARGIN, contact_sheet
@@ -60,7 +60,7 @@ def test_patches_lie_beside_each_other(cifar):
 def test_the_command(data, tmp_path):
     command = Path(sys.executable).with_name("counterpoint")
     arguments = ["views", data / "caltech20", "--method", "byol", "--images", "2", "--size", "64"]
-    done = subprocess.run([command, *arguments], cwd=tmp_path, capture_output=True, text=True)
+    done = forked.run([command, *arguments], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "2 images, 2 epochs: views.png" in done.stdout
     with Image.open(tmp_path / "views.png") as sheet:

@@ -13,8 +13,8 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from counterpoint.data import ArraySource, Splits, open_data
+from counterpoint.evaluation.clusters import k_means
 from counterpoint.report import gallery, write_report
-from counterpoint.report.clusters import k_means
 from counterpoint.report.projection import pca, project
 from counterpoint.report.samples import choose, look
 from counterpoint.report.sections.map import PICTURE, apart

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import torch
 from PIL import Image
 
+import forked
 from counterpoint.cli import main
 from counterpoint.data import open_data
 from counterpoint.data.layouts.detect import open_encoded
@@ -130,7 +130,7 @@ def test_the_same_bytes_after_a_kill(photos_folder, tmp_path, capsys):
 
 def killed_in_time(command, out):
     """Kill a command after its second shard, wait for its workers, and see if shards are left."""
-    process = subprocess.Popen(command, start_new_session=True)
+    process = forked.Popen(command, start_new_session=True)
     while len([*out.glob("*.idx")]) < 2 and process.poll() is None:
         time.sleep(0.002)
     os.kill(process.pid, signal.SIGKILL)

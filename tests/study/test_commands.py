@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import forked
 from counterpoint.cli import main
 
 MINE = """
@@ -99,7 +100,7 @@ def test_a_study_that_is_stopped_stops_its_trials(data, tmp_path, stop, code):
     long = MINE.replace("Images(64)", "Images(32 * 4000)").replace("        2,\n", "        1,\n")
     (tmp_path / "mine.py").write_text(long)
     typed = "from counterpoint.cli import main; main(['study', 'mine.py', '--out', 'results'])"
-    job = subprocess.Popen(
+    job = forked.Popen(
         [sys.executable, "-c", typed],
         cwd=tmp_path,
         env=os.environ | {"COUNTERPOINT_DATA": str(data)},

@@ -1,10 +1,13 @@
 """The bootstrap by counts is the one that draws every seed and image."""
 
+import random
+
 import pytest
 import torch
 
-from counterpoint.study.tables.significance import over_seeds, paired
+from counterpoint.study.tables.significance import holm, over_seeds, paired
 from reference import bootstrap
+from reference import holm as closed
 
 IMAGES, DRAWS = 60, 3_000
 
@@ -43,3 +46,15 @@ def test_seeds_that_disagree_are_less_sure():
 def test_an_advantage_of_all_seeds_counts_and_a_mixed_one_does_not():
     assert over_seeds([0.9, 0.91, 0.92], [0.8, 0.81, 0.82]) < 0.01
     assert over_seeds([0.9, 0.8, 0.7], [0.85, 0.75, 0.8]) > 0.3
+
+
+def test_holm_is_the_closed_test_of_all_subsets():
+    chance = random.Random(3)
+    for count in range(1, 8):
+        some = [round(chance.random() ** 3, 2) for _ in range(count)]  # two digits: some are equal
+        assert holm(some) == pytest.approx(closed.holm(some))
+
+
+def test_one_comparison_is_not_corrected_and_none_is_nothing():
+    assert holm([0.02]) == [0.02]
+    assert holm([]) == []

@@ -7,7 +7,9 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from counterpoint import catalogue
 from counterpoint.framework import Draw, Encoded, Samples, contrast
+from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.world import ALONE
 from counterpoint.methods import SEVEN, method_named
 from counterpoint.parts.own import own_parts
@@ -43,24 +45,25 @@ def test_a_typo_is_refused():
         tiny(swaps=(("extractor", "(-1:-1)"),))
     with pytest.raises(ValueError, match="training has 'learning_rate'"):
         tiny(training=(("learning_rate", 1.0),))
-    with pytest.raises(ValueError, match="there are table1, table2, table3, parts"):
+    with pytest.raises(ValueError, match="there are table1, table2, table3, parts, family"):
         trials_of("table4", "small")
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_small_trial_takes_a_step(name):
     """Each composition builds, and a loss reaches the weights, on a few images."""
-    once = {t.row + t.column: t for t in trials_of(name, "small") if t.seed == 0}
+    once = {t.method + str(t.encoder) + str(t.swaps): t for t in trials_of(name, "small")}
     images = torch.randint(256, (4, 3, 32, 32), dtype=torch.uint8)
     index = torch.arange(4)
     for trial in once.values():
         torch.manual_seed(0)
         job = job_of(replace(trial, kind="pretrain"), absent(trial))
         model = job.method.build(image=(3, 32, 32))
-        loss = contrast(model, model.views(images, Draw(0, 0, index)), index)
+        samples = blank_samples(4, labels=model.needs_labels)
+        loss = contrast(model, model.views(images, Draw(0, 0, index)), samples)
         loss.backward()
         assert loss.isfinite(), trial.key
-        assert job.training.seed == 0
+        assert job.training.seed == trial.seed
 
 
 def test_the_studies_have_the_cells_of_the_paper():
@@ -80,6 +83,15 @@ def test_the_studies_have_the_cells_of_the_paper():
     }
     assert {t.budget for t in one} == {Images(22_500)}
     assert {t.parts for t in one} == {None, RELEASED}, "a path of one machine"
+
+
+def test_the_family_has_every_method_at_equal_images_and_at_equal_operations():
+    trials = trials_of("family", "small")
+    assert {t.row for t in trials} == {"random weights", *catalogue.METHODS}
+    assert {t.column for t in trials} == {"equal images", "equal operations"}
+    simclr = [t for t in trials if t.row == "simclr"]
+    steps = [planned.steps for planned in plan_trials(simclr, speed=1e10)]
+    assert steps == [176] * len(simclr), "operations are those of SimCLR"
 
 
 def test_a_paper_scale_study_plans_without_data(monkeypatch):

@@ -35,7 +35,7 @@ def test_an_outcome_says_what_was_found_and_what_it_took(done):
     assert (outcome.cost.images, outcome.cost.steps, outcome.cost.attempts) == (96, 3, 1)
     method = job_of(outcome.trial, opened(outcome.trial)).method
     assert outcome.cost.flops == 3 * step_flops(method, (3, 32, 32), 32)
-    assert outcome.cost.seconds > 0
+    assert 0 < outcome.cost.core_seconds < 3 * outcome.cost.seconds + 1
     assert outcome.cost.peak_mb > 50
     assert outcome.versions["torch"]
     assert outcome.method == method.fingerprint
@@ -177,3 +177,18 @@ def _todo(trials, store):
 @pytest.fixture(autouse=True)
 def _no_own_threads(monkeypatch):
     monkeypatch.setitem(os.environ, "OMP_NUM_THREADS", "1")
+
+
+def test_an_untested_trial_reads_no_test_image(done, data, tmp_path, monkeypatch):
+    _, tested = done
+    splits = opened(tiny())
+    without = replace(splits, test=splits.test.first(0))
+    monkeypatch.setattr("counterpoint.study.trial_run.opened", lambda _: without)
+    asked = tiny(untested=True)
+    found = run_trial(asked, ResultStore(str(tmp_path)))
+    assert found.tested == 0
+    assert found.right == {}
+    names = ("knn validation", "linear validation", "lr")
+    assert found.figures == {name: tested.figures[name] for name in names}
+    assert asked.fingerprint != tiny().fingerprint
+    assert '"untested"' not in tiny().to_json()

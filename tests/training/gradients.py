@@ -12,12 +12,38 @@ from torch.nn.parallel import DistributedDataParallel
 from counterpoint.framework import Gathered, Samples
 from counterpoint.framework.settings import Training
 from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, QueryKeyEncoder
-from counterpoint.parts.extraction import Bank, ByLabel, Compare, Context, Keys, Queue
-from counterpoint.parts.losses import NCE, Penalised, Regression, Triplet
+from counterpoint.parts.extraction import (
+    Bank,
+    ByLabel,
+    Compare,
+    Context,
+    Keys,
+    NearestAnchors,
+    Pooled,
+    Queue,
+    StopGradient,
+)
+from counterpoint.parts.losses import (
+    NCE,
+    AlignmentUniformity,
+    BarlowTwins,
+    HardNegatives,
+    NearestEntropy,
+    Penalised,
+    Regression,
+    Sigmoid,
+    Spectral,
+    Triplet,
+    VICReg,
+    WeightedPositives,
+)
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.parts.similarity import (
+    BallDot,
+    Biased,
     Bilinear,
     Cosine,
+    CyclicTau,
     Dot,
     PredictedCosine,
     ProjectedCosine,
@@ -29,8 +55,8 @@ from counterpoint.training.divided_memory import hold_rows
 from counterpoint.training.optimisers import optimiser
 from counterpoint.training.rank_slices import RankSlices
 from counterpoint.training.step import step_twins
-from newer import DINO, BarlowTwins, OthersOfTwin, VICReg
-from toy import LastToFirst, TinyEncoder, tiny_batch, tiny_method
+from newer import DINO, CodingRate, OthersOfTwin
+from toy import LastToFirst, OneView, TinyEncoder, tiny_batch, tiny_method
 
 NORMED = NarrowResNet(widths=(4, 6), blocks=(1, 1), stride=1)
 METHODS = {
@@ -80,9 +106,46 @@ METHODS = {
         similarity=Dot(),
         loss=DINO(),
     ),
+    # Targets without gradient, keys of the batch, neighbours, a bank of one view, a cyclic tau.
+    "simsiam": tiny_method(
+        encoder=Headed(of=TinyEncoder(), out=5, hidden=7, norm=True, last_norm="plain"),
+        extraction=StopGradient(of=Pooled()),
+        similarity=PredictedCosine(hidden=6),
+        loss=Regression(),
+    ),
+    "moco v3": tiny_method(
+        encoder=MomentumEncoder(of=Headed(of=TinyEncoder(), out=5), views_apart=True),
+        extraction=Compare.parse("(-1:-1)"),
+        similarity=PredictedCosine(hidden=6, tau=0.2),
+    ),
+    "nnclr": tiny_method(
+        encoder=Headed(of=TinyEncoder(), out=5, hidden=7),
+        extraction=NearestAnchors(of=Compare.parse("(-1:-1)"), size=30),
+        similarity=PredictedCosine(hidden=6, tau=0.2, side="candidate"),
+    ),
+    "instdisc": tiny_method(
+        encoder=OneView(),
+        extraction=Bank(samples=1100, negatives="all"),
+        similarity=Cosine(tau=0.1),
+    ),
+    "cyclic temperature": tiny_method(similarity=CyclicTau(of=Cosine(tau=1.0))),
     # Not a sum over anchors: the loss asks the world.
     "barlow twins": tiny_method(similarity=Dot(), loss=BarlowTwins()),
     "vicreg": tiny_method(similarity=Dot(), loss=VICReg()),
+    "coding rate": tiny_method(similarity=Cosine(tau=1.0), loss=CodingRate()),
+    # The losses that came after the paper.
+    "dclw": tiny_method(similarity=Cosine(tau=0.1), loss=WeightedPositives()),
+    "hcl": tiny_method(similarity=Cosine(tau=0.5), loss=HardNegatives()),
+    "siglip": tiny_method(
+        similarity=Biased(of=Cosine(tau=0.1, learn_tau=True), bias=-2.0), loss=Sigmoid()
+    ),
+    "spectral": tiny_method(similarity=BallDot(mu=0.05), loss=Spectral()),
+    "alignuniform": tiny_method(similarity=Cosine(tau=1.0), loss=AlignmentUniformity()),
+    "sscd": tiny_method(
+        extraction=Pooled(pool="gem"),
+        similarity=Cosine(tau=0.5),
+        loss=NearestEntropy(of=NCE(), weight=3.0),
+    ),
     # With batch norm over the images of all ranks.
     "simclr, batch norm": tiny_method(encoder=NORMED, similarity=ProjectedCosine(out=5)),
     "moco, shuffled batch norm": tiny_method(
@@ -99,10 +162,13 @@ METHODS = {
     ),
 }
 
-AT_ONCE = ("regression", "byol", "byol, batch norm", "supervised", "dino", "barlow twins", "vicreg")
+AT_ONCE = ("regression", "byol", "byol, batch norm", "simsiam", "supervised", "dino")
+AT_ONCE += ("barlow twins", "vicreg", "coding rate", "alignuniform")
 """No negatives, labels, or a loss that is not walked: candidates come at once, or not at all."""
-SOME = ("learned temperature", "tau 0.01", "triplet", "amdim", "moco", "cmc")
-SLICES = {2: ((12, 16, SOME[:4]),), 3: ((11, 2, SOME), (11, 5, SOME))}
+SOME = ("learned temperature", "tau 0.01", "triplet", "amdim", "moco", "cmc", "cyclic temperature")
+SOME += ("nnclr", "instdisc")
+LATER = ("dclw", "hcl", "siglip", "spectral", "sscd")
+SLICES = {2: ((12, 16, SOME[:4]),), 3: ((11, 2, SOME), (11, 5, (*SOME, *LATER)))}
 """By ranks: images, slices, methods; tests/training/test_slices.py has all of them."""
 
 
@@ -199,7 +265,7 @@ def own(count, world, rank, seed=0):
 
 def labelled(views, index):
     """The same views, and samples of four labels."""
-    return views, Samples(index, labels=index % 4)
+    return views, Samples(index, labels=index % 4, progress=0.3)
 
 
 def gradients(model):

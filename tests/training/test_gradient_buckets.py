@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import forked
+
 WORKER = """
 import sys
 import torch
@@ -45,14 +47,9 @@ dist.destroy_process_group()
 
 
 def test_three_ranks_resume_to_the_bit(tmp_path):
-    environment = {
-        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        "GLOO_SOCKET_IFNAME": "lo",
-        "PATH": "",
-        "OMP_NUM_THREADS": "1",
-    }
+    environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
     processes = [
-        subprocess.Popen(
+        forked.Popen(
             [sys.executable, "-c", WORKER, str(rank), str(tmp_path / "store")],
             env=environment,
             stdout=subprocess.PIPE,

@@ -74,8 +74,8 @@ def replaced_samples(model):
     """A bank for the samples of 1,024 ranks."""
     if hasattr(model.extraction, "entries"):
         made = replace(model.extraction.settings, samples=IMAGES * 1024)
-        width = model.extraction.entries.shape[-1]
-        model.extraction = type(model.extraction)(made, width)
+        views, _, width = model.extraction.entries.shape
+        model.extraction = type(model.extraction)(made, width, views=views)
     return model
 
 

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+import forked
 from counterpoint import ArraySource, Training, pretrain
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
@@ -35,7 +36,7 @@ def holder(tmp_path):
     started = []
 
     def start(*more):
-        process = subprocess.Popen(
+        process = forked.Popen(
             [sys.executable, "-c", HOLD, str(tmp_path), *more], stdout=subprocess.PIPE, text=True
         )
         started.append(process)

@@ -10,7 +10,7 @@ from torch.distributed.fsdp import fully_shard
 from counterpoint import PartError, Training
 from counterpoint.framework.local_rows import is_sharded
 from counterpoint.parts.similarity import Cosine
-from counterpoint.parts.temperature import Temperature
+from counterpoint.parts.similarity.temperature import Temperature
 from counterpoint.training.clipping import _clip_rows
 from counterpoint.training.cost import shadow
 from counterpoint.training.fsdp.row_steps import step_on_rows

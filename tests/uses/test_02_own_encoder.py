@@ -1,6 +1,5 @@
 """Use 2: any nn.Module as an encoder."""
 
-import subprocess
 import sys
 
 import pytest
@@ -8,6 +7,7 @@ import torch
 from torch import nn
 from torchvision.models import resnet18
 
+import forked
 from counterpoint import (
     PartError,
     Run,
@@ -108,7 +108,7 @@ for bare in (nn.Flatten(), nn.Flatten, 3):
 
 def test_a_bare_module_is_told_what_to_write():
     # In a process of its own, as users have it: here in tests the types are checked first.
-    done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=True)
+    done = forked.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=True)
     module, kind, number = done.stdout.splitlines()
     assert module.endswith("any nn.Module becomes one by as_encoder(Flatten(...))")
     assert kind.endswith("any nn.Module becomes one by as_encoder(Flatten)")

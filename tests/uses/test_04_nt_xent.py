@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+import forked
 from counterpoint import nt_xent
 from reference import losses as reference
 
@@ -103,7 +103,7 @@ def test_two_processes_give_the_loss_and_the_gradient_of_one(tmp_path):
     environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
     arguments = [str(tmp_path / "store"), str(tmp_path)]
     ranks = [
-        subprocess.Popen([sys.executable, "-c", RANK, str(rank), *arguments], env=environment)
+        forked.Popen([sys.executable, "-c", RANK, str(rank), *arguments], env=environment)
         for rank in (0, 1)
     ]
     assert [rank.wait(timeout=200) for rank in ranks] == [0, 0]

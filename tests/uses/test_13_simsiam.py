@@ -1,32 +1,17 @@
 """Use 13: SimSiam, by a head of three layers and an extraction that stops gradients."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
-
 import torch
 
 from counterpoint import Headed, Pooled, PredictedCosine, Regression, contrast, simclr
-
-
-@dataclass(frozen=True)
-class StopGradient:
-    """The other view is a target: no gradient flows into it (Chen and He 2021, algorithm 1)."""
-
-    part: ClassVar[str] = "extraction"
-
-    def build(self, maps):
-        Pooled().build(maps)
-        return self
-
-    def __call__(self, encoded, samples, world):
-        found = Pooled()(encoded, samples, world)
-        return tuple(replace(c, candidates=c.candidates.detach()) for c in found)
+from counterpoint.parts.extraction import StopGradient
 
 
 def simsiam(encoder, width=32):
     head = Headed(of=encoder, hidden=(width, width), out=width, norm=True, last_norm="plain")
     return simclr(head).swap(
-        extraction=StopGradient(), similarity=PredictedCosine(hidden=width // 4), loss=Regression()
+        extraction=StopGradient(of=Pooled()),
+        similarity=PredictedCosine(hidden=width // 4),
+        loss=Regression(),
     )
 
 

@@ -4,7 +4,6 @@ import hashlib
 import io
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 import torch
 from PIL import Image
 
+import forked
 from counterpoint import Run, open_data
 from counterpoint.cli import main
 from counterpoint.vectors import Vectors, embed_data
@@ -96,7 +96,7 @@ def test_a_file_is_read_once(photos_folder, tmp_path):
     """In its own process: the type checks of the tests look at properties, and so read."""
     places = [str(RUNS / "simclr-files"), str(photos_folder), str(tmp_path / "once")]
     typed = [sys.executable, "-c", COUNT, *places]
-    assert subprocess.run(typed, check=True, capture_output=True).stdout.split() == [b"60", b"60"]
+    assert forked.run(typed, check=True, capture_output=True).stdout.split() == [b"60", b"60"]
 
 
 def test_a_second_start_does_nothing_and_a_lost_part_is_made_again(photos_folder, tmp_path, capsys):
@@ -123,7 +123,7 @@ def test_a_killed_job_goes_on(data, tmp_path):
     typed += ["--limit", "120", "--copies", "20", "--out"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     command = [sys.executable, "-c", "from counterpoint.cli import main; main()", *typed]
-    process = subprocess.Popen([*command, str(killed)])
+    process = forked.Popen([*command, str(killed)])
     while len(done := [*killed.glob("part-*.parquet")]) < 2:
         assert process.poll() is None
         time.sleep(0.01)

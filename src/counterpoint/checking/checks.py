@@ -23,7 +23,11 @@ LISTED = 12
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What was looked at, what was found, and whether it passed."""
+    """What was looked at, what was found, and whether it passed.
+
+    >>> CheckResult("gradients", "58 of 58 weights have a gradient", well=True).well
+    True
+    """
 
     name: str
     found: str
@@ -42,6 +46,11 @@ def check(
 
     `device` is an accelerator if there is one. One process and two are compared on the CPU, in
     float64, on any machine.
+
+    >>> from counterpoint import simclr_small
+    >>> first = next(check(simclr_small(), (3, 16, 16), count=4, device="cpu"))
+    >>> first.name, first.well
+    ('size', True)
     """
     there = best_device() if device is None else torch.device(device)
     model = _built(method, image, there)

@@ -10,7 +10,7 @@ from typing import Any
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Prepare": ("doctor", "views", "shard"),
-    "Choose a method": ("methods", "encoders", "anatomy", "check"),
+    "Choose a method": ("methods", "encoders", "anatomy", "check", "design", "confirm"),
     "Scale": ("plan",),
     "Train": ("pretrain", "launch"),
     "Measure": ("evaluate", "report"),

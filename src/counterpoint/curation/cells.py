@@ -10,7 +10,7 @@ from torch import Tensor
 Unit = Float[Tensor, "vector feature"]
 """Vectors of length 1."""
 
-CELL = 1_000  # vectors that a cell holds on average; our choice, see docs/use.md for the cost
+CELL = 1_000  # vectors that a cell holds on average; our choice, see docs/curate.md for the cost
 ONE_LEVEL = 1_024  # more cells than these are found in two levels
 LEARN = 64  # vectors a cell that centres are learned from: more moves them little
 ROUNDS = 10  # of Lloyd's algorithm

@@ -9,7 +9,11 @@ KEEP, LEAVE_OUT, LOOK = "keep", "leave out", "look"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do with one image."""
+    """What to do with one image.
+
+    >>> Decision(3, "cat.jpg", LEAVE_OUT, "same file as dog.jpg", duplicate_of=1).decision
+    'leave out'
+    """
 
     sample: int
     path: str | None

@@ -11,7 +11,9 @@ from counterpoint.progress import tracked
 
 EXACT = 50_000  # vectors up to which all are compared with all: about a minute of one core
 NEAREST = 16  # others that are kept of each vector; our choice
-BESIDE = 4  # cells besides its own that a vector is compared with; docs/use.md has what it misses
+BESIDE = (
+    4  # cells besides its own that a vector is compared with; docs/curate.md has what it misses
+)
 TILE = 2_048  # queries at a time
 
 Rows = Float[Tensor, "vector feature"]

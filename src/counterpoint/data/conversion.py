@@ -58,7 +58,21 @@ def as_source(
 
 
 def as_splits(data: Any) -> Splits:
-    """Return splits: those of a path or of a dict of datasets, else some are held out."""
+    """Return splits: those of a path or of a dict of datasets; else a tenth each is held out.
+
+    Only images with labels are held out: a plain tensor has none, and all of it is for training.
+    Give `as_source(images, labels=...)` to hold some out, or a dict to say which.
+
+    >>> import torch
+    >>> from counterpoint.data import as_source, as_splits
+    >>> images = torch.zeros(100, 3, 8, 8, dtype=torch.uint8)
+    >>> splits = as_splits(images)
+    >>> len(splits.train), len(splits.validation), len(splits.test)
+    (100, 0, 0)
+    >>> splits = as_splits(as_source(images, labels=torch.arange(100) % 2))
+    >>> len(splits.train), len(splits.validation), len(splits.test)
+    (80, 10, 10)
+    """
     if isinstance(data, Splits):
         return data
     if isinstance(data, str | os.PathLike):

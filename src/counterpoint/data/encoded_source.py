@@ -64,7 +64,14 @@ class ItemLabels(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedSource:
-    """Pictures of a store; the number of a sample is its place here."""
+    """Pictures of a store; the number of a sample is its place here.
+
+    >>> from counterpoint.data import as_source
+    >>> import numpy as np
+    >>> pictures = as_source([np.zeros((8, 9, 3), np.uint8), np.zeros((7, 5, 3), np.uint8)])
+    >>> type(pictures).__name__, len(pictures)
+    ('EncodedSource', 2)
+    """
 
     name: str
     store: ImageStore

@@ -24,7 +24,11 @@ SIGNS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A package: what is installed, and what is wrong with it, if anything."""
+    """A package: what is installed, and what is wrong with it, if anything.
+
+    >>> Version("torch", "2.9.1", wrong="needs 2.10 or newer").wrong
+    'needs 2.10 or newer'
+    """
 
     name: str
     found: str
@@ -32,7 +36,11 @@ class Version:
 
 
 def package_versions() -> list[Version]:
-    """Compare what is installed with what is needed."""
+    """Compare what is installed with what is needed.
+
+    >>> [version.name for version in package_versions()][:3]
+    ['python', 'counterpoint', 'torch']
+    """
     found = {name: _installed(name) for name in PACKAGES}
     needed, pair = _needed(), _asked("torchvision", "torch")
     listed = [Version("python", platform.python_version()), Version("counterpoint", VERSION)]

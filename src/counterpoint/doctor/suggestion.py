@@ -29,7 +29,7 @@ from counterpoint.training.cost import memory_of, memory_there
 ENOUGH = 630_000  # images seen in 14 epochs of CIFAR-10: kNN 0.330 to 0.638, docs/results.md
 SIDES = (32, 64, 96, 128)  # of views; 128 is the paper's for ImageNet
 SIDE_CPU = 64  # our choice: four times as fast as 128
-SIDE_WEIGHTS = 96  # fast, and 4 % wrong by kNN where 224 has 1 %: docs/results.md, "Use: weights"
+SIDE_WEIGHTS = 96  # 4 % wrong by kNN where 224 has 1 %: docs/measurements.md, "Use: weights"
 SHARE = 0.5  # of the memory; the rest is for the images and the system
 UPDATES = 64  # a run should have as many, with a smaller batch if need be; our choice
 LEAST_BATCH = 32  # and no smaller than this: fewer negatives teach little

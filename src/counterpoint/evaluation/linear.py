@@ -18,6 +18,11 @@ def linear(train: Labelled, validation: Labelled, *, seed: int = 0) -> Fitted:  
     $$ \min_W \frac{1}{n} \sum_i -\log softmax(W x_i + b)_{y_i} + \frac{\lambda}{2} |W|^2 $$
 
     Convex: there is one optimum, and no seed, rate or number of epochs to report.
+
+    >>> known = torch.tensor([[-2.0], [-1.0], [1.0], [2.0]]), torch.tensor([0, 0, 1, 1])
+    >>> probe = linear(known, known)
+    >>> probe.validation, probe.predict(torch.tensor([[3.0]])).argmax().item()
+    (1.0, 1)
     """
     standardise = Standardise(train[0])
     known, asked = standardise(train[0]), (standardise(validation[0]), validation[1])

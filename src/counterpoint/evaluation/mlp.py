@@ -27,7 +27,12 @@ RATES, EPOCHS, BATCH, WEIGHT_DECAY = (1e-3, 3e-4), 30, 256, 1e-4
 
 
 def mlp(train: Labelled, validation: Labelled, *, seed: int = 0, epochs: int = EPOCHS) -> Fitted:
-    """Train the probe and choose its learning rate and epoch on the validation split."""
+    """Train the probe and choose its learning rate and epoch on the validation split.
+
+    >>> known = torch.tensor([[-2.0], [-1.0], [1.0], [2.0]]), torch.tensor([0, 0, 1, 1])
+    >>> mlp(known, known, epochs=2).validation
+    1.0
+    """
     classes = int(train[1].max()) + 1
     best: Fitted | None = None
     for lr in RATES:

@@ -51,7 +51,16 @@ class _Trained:
 def embed(
     representation: Representation, splits: Splits, *, workers: int | None = None
 ) -> Embeddings:
-    """Embed every image that choices are made on and that can be read."""
+    """Embed every image that choices are made on and that can be read.
+
+    >>> from counterpoint import simclr_small
+    >>> from counterpoint.data import as_source, as_splits
+    >>> images = torch.randint(256, (60, 3, 16, 16), dtype=torch.uint8)
+    >>> splits = as_splits(as_source(images, labels=torch.arange(60) % 2))
+    >>> model = simclr_small().build(image=(3, 16, 16))
+    >>> embed(Representation(model), splits, workers=0).train.vectors.shape
+    torch.Size([48, 256])
+    """
     in_turn = (splits.train, splits.validation)
     return Embeddings(*(representation.readable(source, workers=workers) for source in in_turn))
 
@@ -73,6 +82,15 @@ def evaluate(
     `fractions` are shares of the training labels; `seeds` repeats what has chance in it;
     `robust` test images are also classified under every corruption and shift. Everything runs
     where the encoder is; `workers` read files. What cannot be read is left out, and counted.
+
+    >>> from counterpoint import simclr_small
+    >>> from counterpoint.data import as_source, as_splits
+    >>> images = torch.randint(256, (60, 3, 16, 16), dtype=torch.uint8)
+    >>> splits = as_splits(as_source(images, labels=torch.arange(60) % 2))
+    >>> model = simclr_small().build(image=(3, 16, 16))
+    >>> found = evaluate(Representation(model), splits, probes=("knn",), workers=0)
+    >>> found.probes[0].name, found.width
+    ('knn', 256)
     """
     splits, started = splits.for_probes(), time.monotonic()
     if unknown := set(probes) - set(PROBES):

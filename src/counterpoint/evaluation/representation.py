@@ -44,6 +44,11 @@ class Representation:
     """Images in, one vector per image out; every probe and every export goes through here.
 
     Views are made and encoded where the encoder is; what was found is collected on the CPU.
+
+    >>> from counterpoint import simclr_small
+    >>> represent = Representation(simclr_small().build(image=(3, 16, 16)))
+    >>> represent(torch.zeros(4, 3, 16, 16, dtype=torch.uint8)).shape
+    torch.Size([4, 256])
     """
 
     model: ViewsAndEncoder

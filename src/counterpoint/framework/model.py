@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import signature
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +19,11 @@ from counterpoint.framework.contracts import (
     Loss,
     Similarity,
     Views,
+)
+from counterpoint.framework.dry_checks import (
+    common_widths,
+    takes_scores_and_world,
+    trains_the_encoder,
 )
 from counterpoint.framework.errors import PartError
 from counterpoint.framework.local_rows import is_sharded
@@ -115,7 +119,8 @@ def contrast(
     encoded = model.encode(views)
     reach = Once(world, in_slices(model)) if model.loss.needs_negatives else ALONE
     losses = []
-    for comparison in model.extraction(encoded, given, world):
+    for found in model.extraction(encoded, given, world):
+        comparison = replace(found, progress=given.progress)
         scores = _widened(model.similarity(comparison, reach), given)
         _none_forgotten(comparison, scores)
         with without_autocast(scores.anchors.device):
@@ -152,8 +157,7 @@ def reaching_all(loss: Tensor, model: nn.Module) -> Tensor:
     """Add a zero-valued term that touches every parameter.
 
     DDP waits for a gradient of each weight, also of a map that is not compared in this step; and an
-    optimiser treats a missing gradient unlike one of zero. Weights that are sharded at this moment
-    are left out: their gradients come another way, and nobody waits for them.
+    optimiser treats a missing gradient unlike one of zero. Weights that are sharded are left out.
     """
     trained = [p.sum() for p in model.parameters() if p.requires_grad and not is_sharded(p)]
     return loss + 0 * torch.stack(trained).sum() if trained else loss
@@ -186,13 +190,14 @@ def build(
             comparisons = extraction.build(maps)(
                 Encoded(online, target), blank_samples(BATCH, labels=labels), ALONE
             )
-            widths = _widths(comparisons)
+            widths = common_widths(comparisons)
+            trains_the_encoder(online, comparisons)
         with _blame("similarity", f"anchors of width {widths[0]}, candidates of {widths[1]}"):
             phi = similarity.build(*widths)
             for comparison in comparisons:
                 phi(comparison, ALONE)
         with _blame("loss", f"scores with |s| <= {phi.bound}"):
-            _takes_scores_and_world(loss.build(phi.bound))
+            takes_scores_and_world(loss.build(phi.bound))
     return Model(
         views.build(image),
         encoder.build(shapes),
@@ -201,41 +206,6 @@ def build(
         loss.build(phi.bound),
         needs_labels=labels,
     )
-
-
-def _takes_scores_and_world(loss: BuiltLoss) -> None:
-    """Refuse a loss that cannot be called as `contrast` does; only its arguments are looked at."""
-    called = signature(loss.forward if isinstance(loss, nn.Module) else loss)
-    try:
-        called.bind("scores", "world")
-    except TypeError as error:
-        raise PartError(
-            "loss",
-            got=f"{type(loss).__name__}{called}",
-            needs="a loss that is called as loss(scores, world)",
-            do="add the argument world; a sum over anchors need not use it",
-        ) from error
-
-
-def _widths(comparisons: tuple[Comparison, ...]) -> tuple[int, int]:
-    """Read the width of anchors and candidates; all comparisons share one similarity."""
-    for one in comparisons:
-        if not isinstance(one.anchor_identity, Tensor):
-            raise PartError(
-                "extraction",
-                got=f"identities that are {type(one.anchor_identity).__name__}",
-                needs="a tensor of int64",
-                do="an extraction is called with (encoded, samples, world): take samples.index",
-            )
-    widths = {(c.anchors.shape[1], c.candidates.shape[1]) for c in comparisons}
-    if len(widths) != 1:
-        raise PartError(
-            "extraction",
-            got=f"comparisons of widths {sorted(widths)}",
-            needs="one width for all anchors and one for all candidates",
-            do="bring the maps together by learned 1x1 maps",
-        )
-    return widths.pop()
 
 
 @contextmanager

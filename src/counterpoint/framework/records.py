@@ -138,6 +138,8 @@ class Comparison:
     """How many anchors are of each view, where they stand view after view; else empty."""
     candidate_views: tuple[int, ...] = ()
     """The same of the candidates."""
+    progress: float = 0.0
+    """The share of all updates that are done; `contrast` sets it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -162,7 +164,8 @@ class Scores:
     candidate_identity: Int64[Tensor, " candidate"]
     itself: int | None = None
     shared: bool = False
-    """Anchors and candidates from `itself` on are the same vectors: work can be halved."""
+    """Candidates from `itself` on are the anchors: the same vectors, perhaps with two channels
+    exchanged. Scores are then symmetric, and work can be halved."""
     clip: float | None = None
     """c of the squash c tanh(s / c); None squashes nothing."""
     bound: float | None = None

@@ -139,7 +139,7 @@ class LongMemory(Protocol):
 
 
 def long_memories(module: nn.Module) -> Iterator[tuple[str, LongMemory]]:
-    """Give every long memory inside of a module, with its name."""
+    """Yield every long memory inside of a module, with its name."""
     for name, part in module.named_modules():
         if isinstance(part, LongMemory):
             yield name, part

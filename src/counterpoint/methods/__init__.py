@@ -5,15 +5,32 @@ from pathlib import Path
 
 from counterpoint.framework import Encoder, Method, codec
 from counterpoint.framework.contracts import Views
+from counterpoint.methods.alignuniform import alignuniform, alignuniform_small
 from counterpoint.methods.amdim import amdim, amdim_small
+from counterpoint.methods.barlowtwins import barlowtwins, barlowtwins_small
 from counterpoint.methods.byol import byol, byol_small
 from counterpoint.methods.cmc import cmc, cmc_small
 from counterpoint.methods.cpc import cpc, cpc_small
-from counterpoint.methods.known import METHODS, RECIPES, SEVEN
+from counterpoint.methods.dcl import dcl, dcl_small
+from counterpoint.methods.dclw import dclw, dclw_small
+from counterpoint.methods.debiased import debiased, debiased_small
+from counterpoint.methods.hcl import hcl, hcl_small
+from counterpoint.methods.instdisc import instdisc, instdisc_small
+from counterpoint.methods.known import ALL, METHODS, ORIGINS, RECIPES, SEVEN
 from counterpoint.methods.moco import moco, moco_small
+from counterpoint.methods.mocov3 import mocov3, mocov3_small
+from counterpoint.methods.nnclr import nnclr, nnclr_small
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.methods.recognising import recipe_of, training_of
+from counterpoint.methods.siglip import siglip, siglip_small
 from counterpoint.methods.simclr import simclr, simclr_small
+from counterpoint.methods.simclrts import simclrts, simclrts_small
+from counterpoint.methods.simsiam import simsiam, simsiam_small
+from counterpoint.methods.spectral import spectral, spectral_small
+from counterpoint.methods.sscd import sscd, sscd_small
+from counterpoint.methods.supcon import supcon, supcon_small
+from counterpoint.methods.vicreg import vicreg, vicreg_small
 from counterpoint.methods.yadim import yadim, yadim_small
 from counterpoint.parts import PARTS
 from counterpoint.parts.encoders import encoder_named, replace_innermost
@@ -90,26 +107,61 @@ def read_method(text: str, *, parts: Mapping[str, type] | None = None) -> Method
 
 
 __all__ = [
+    "ALL",
     "METHODS",
+    "ORIGINS",
     "RECIPES",
     "SEVEN",
+    "Origin",
     "Recipe",
+    "alignuniform",
+    "alignuniform_small",
     "amdim",
     "amdim_small",
+    "barlowtwins",
+    "barlowtwins_small",
     "byol",
     "byol_small",
     "cmc",
     "cmc_small",
     "cpc",
     "cpc_small",
+    "dcl",
+    "dcl_small",
+    "dclw",
+    "dclw_small",
+    "debiased",
+    "debiased_small",
+    "hcl",
+    "hcl_small",
+    "instdisc",
+    "instdisc_small",
     "method_named",
     "moco",
     "moco_small",
+    "mocov3",
+    "mocov3_small",
+    "nnclr",
+    "nnclr_small",
     "read_method",
     "recipe_of",
+    "siglip",
+    "siglip_small",
     "simclr",
     "simclr_small",
+    "simclrts",
+    "simclrts_small",
+    "simsiam",
+    "simsiam_small",
+    "spectral",
+    "spectral_small",
+    "sscd",
+    "sscd_small",
+    "supcon",
+    "supcon_small",
     "training_of",
+    "vicreg",
+    "vicreg_small",
     "views_named",
     "yadim",
     "yadim_small",

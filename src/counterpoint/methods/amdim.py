@@ -4,12 +4,22 @@ from dataclasses import replace
 
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.settings import Training
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import AMDIMEncoder
 from counterpoint.parts.extraction import Compare, OneWay
 from counterpoint.parts.losses import NCE, Penalised
 from counterpoint.parts.similarity import Dot, ScaledDot
 from counterpoint.parts.views import pipelines
+
+ORIGIN = Origin(
+    title="AMDIM",
+    authors="Bachman et al.",
+    year=2019,
+    arxiv="1906.00910",
+    after="cpc",
+    idea="Places of shallow maps predict each other across two views.",
+)
 
 TASK = "(-1:-2) + (-1:-3) + (-2:-2)"
 STRATEGIES = {

@@ -2,12 +2,22 @@
 
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.settings import Training
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, resnet_for
 from counterpoint.parts.extraction import Compare, Pooled
 from counterpoint.parts.losses import Regression
 from counterpoint.parts.similarity import PredictedCosine
 from counterpoint.parts.views import pipelines
+
+ORIGIN = Origin(
+    title="BYOL",
+    authors="Grill et al.",
+    year=2020,
+    arxiv="2006.07733",
+    after="moco",
+    idea="A predictor and a slow twin make negatives unnecessary.",
+)
 
 SMALL = NarrowResNet()
 
@@ -19,7 +29,7 @@ def byol(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     batch norm mixes the two recipes: the extraction compares in each direction by itself.
 
     >>> print(byol().similarity)
-    PredictedCosine(hidden=4096)
+    PredictedCosine(hidden=4096, tau=1.0, side='anchor')
     """
     encoder = encoder or resnet_for("resnet50", size)
     projector = Headed(of=encoder, out=256, hidden=4096, norm=True)  # section 3.2

@@ -2,12 +2,22 @@
 
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.settings import Training
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import Headed, NarrowResNet, PerView, ThinResNet, stem_for
 from counterpoint.parts.extraction import Bank, Compare
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine
 from counterpoint.parts.views import pipelines
+
+ORIGIN = Origin(
+    title="CMC",
+    authors="Tian et al.",
+    year=2019,
+    arxiv="1906.05849",
+    after="instdisc",
+    idea="The two views are channels of one image, each with its own encoder.",
+)
 
 CIFAR10 = 45_000  # samples of the paper's training split
 HALF = NarrowResNet(widths=(48, 96, 192))  # of which there are two

@@ -2,12 +2,21 @@
 
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.settings import Training
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import CPC_RESNET101, CPC_SMALL
 from counterpoint.parts.extraction import Context
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Dot
 from counterpoint.parts.views import pipelines
+
+ORIGIN = Origin(
+    title="CPC v2",
+    authors="Henaff et al.",
+    year=2019,
+    arxiv="1905.09272",
+    idea="An image is a grid of patches, and the patches above predict those below.",
+)
 
 ROWS = (1, 2, 3, 4, 5, 6)  # below the first of seven
 

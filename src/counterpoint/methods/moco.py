@@ -2,12 +2,22 @@
 
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.settings import Training
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import Headed, NarrowResNet, QueryKeyEncoder, resnet_for
 from counterpoint.parts.extraction import Keys, Queue
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine
 from counterpoint.parts.views import pipelines
+
+ORIGIN = Origin(
+    title="MoCo v2",
+    authors="Chen et al.",
+    year=2020,
+    arxiv="2003.04297",
+    after="instdisc",
+    idea="A slow twin encodes the keys, and a queue of them replaces the memory bank.",
+)
 
 SMALL = NarrowResNet()
 

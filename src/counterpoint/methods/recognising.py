@@ -1,13 +1,15 @@
 """Which recipe a method is, or was made from, and so how it is trained."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from counterpoint.framework import Method
+from counterpoint.framework.method import FIVE
 from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.settings import MACHINE, Training
-from counterpoint.methods.known import METHODS, RECIPES
+from counterpoint.methods.known import METHODS, ORIGINS, RECIPES, SEVEN
 from counterpoint.parts.views.normalisation import with_pixels
 
 SIDE = 32  # of a recipe whose views mention none
@@ -58,10 +60,29 @@ def recipe_of(method: Method) -> str | None:
     """
     near = _nearest(method)
     names = [name for name, _ in near]
-    families = {name.partition("-")[0] for name in names}
-    if len(near[0][1]) > FAR or len(families) > 1:
+    if len(near[0][1]) > FAR:
         return None
-    return names[0]
+    return _first_of_family(list(dict.fromkeys(n.partition("-")[0] for n in names)), names)
+
+
+def _first_of_family(methods: list[str], names: list[str]) -> str | None:
+    """Choose among names that are as near: the one that all others change, None if none is.
+
+    SimCLR with a loss of your own is as near to DCL, which is SimCLR with another loss.
+    """
+    for name in names:
+        own = name.partition("-")[0]
+        if all(own in _ancestry(method) for method in methods):
+            return name
+    return None
+
+
+def _ancestry(method: str) -> Iterator[str]:
+    """Yield a method and those that it changes, up to and with the first of the paper's seven."""
+    yield method
+    while method not in SEVEN and (before := ORIGINS[method].after) in ORIGINS:
+        method = str(before)
+        yield method
 
 
 def preset_of(method: Method, training: Training, *, size: int) -> str | None:
@@ -117,24 +138,30 @@ def _plain(value: object) -> str:
 
 def _nearest(method: Method) -> list[tuple[str, tuple[str, ...]]]:
     """List the recipes that differ in the fewest parts, and those parts."""
-    method = method.for_samples(1)  # pretraining sets it
     sides = {SIDE, *(number for number in _numbers(method.views) if number >= SMALLEST)}
-    found = []
+    own, found = _plain_parts(method), []
     for name, compose in METHODS.items():
         for side in sorted(sides):
-            try:
-                recipe = compose(size=side).for_samples(1)
-            except ValueError:  # this recipe does not go with images of this size
-                continue
-            pairs = ((p, getattr(recipe, p), getattr(method, p)) for p, _ in method.rows())
-            found.append((name, tuple(part for part, one, other in pairs if _differ(one, other))))
+            recipe = _recipe_parts(compose, side)
+            if recipe is not None:
+                found.append((name, tuple(part for part in own if own[part] != recipe[part])))
     least = min(len(different) for _, different in found)
     return list({name: (name, parts) for name, parts in found if len(parts) == least}.values())
 
 
-def _differ(one: object, other: object) -> bool:
-    """Compare parts; how views are normalised is the weights' or the images' business."""
-    return one != other and with_pixels(one, ANY) != with_pixels(other, ANY)
+@cache
+def _recipe_parts(compose: Callable[..., Method], side: int) -> dict[str, object] | None:
+    """Return the parts of a recipe; None where it does not go with images of this size."""
+    try:
+        return _plain_parts(compose(size=side))
+    except ValueError:
+        return None
+
+
+def _plain_parts(method: Method) -> dict[str, object]:
+    """Return parts to compare; samples and pixels are those of the images, or of the weights."""
+    method = method.for_samples(1)
+    return {name: with_pixels(getattr(method, name), ANY) for name in FIVE}
 
 
 def _numbers(settings: object) -> Iterator[int]:

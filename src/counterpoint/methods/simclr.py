@@ -2,12 +2,25 @@
 
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.settings import Training
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.encoders import NarrowResNet, resnet_for
 from counterpoint.parts.extraction import Pooled
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import ProjectedCosine
 from counterpoint.parts.views import pipelines
+
+ORIGIN = Origin(
+    title="SimCLR",
+    authors="Chen et al.",
+    year=2020,
+    arxiv="2002.05709",
+    after="instdisc",
+    idea=(
+        "The other images of a large batch are the negatives, and a projection head is "
+        "compared instead of the features."
+    ),
+)
 
 SMALL = NarrowResNet()
 

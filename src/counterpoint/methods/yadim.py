@@ -5,11 +5,21 @@ from dataclasses import replace
 from counterpoint.framework import Encoder, Method
 from counterpoint.methods.amdim import FEW, LARGE, SMALL
 from counterpoint.methods.amdim import REFERENCE as AMDIM
+from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.extraction import Compare, Pooled
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine, Dot, ScaledDot
 from counterpoint.parts.views import pipelines
+
+ORIGIN = Origin(
+    title="YADIM",
+    authors="Falcon and Cho",
+    year=2020,
+    arxiv="2009.00104",
+    after="amdim",
+    idea="AMDIM's comparison of places on CPC's patches, at the last map alone.",
+)
 
 
 def yadim(encoder: Encoder = LARGE[32], *, size: int = 32) -> Method:

@@ -92,17 +92,16 @@ def candidate_collectives(exchanges: Sequence[Exchange], ranks: int) -> list[Col
     402.259968
     """
     hidden: Literal["", "loss"] = "loss" if any(e.slices > 1 for e in exchanges) else ""
-    rounds = {
-        "candidates": [(e, e.gathers() - (e.slices > 1)) for e in exchanges],
-        "own rows of a bank": [(e, 1) for e in exchanges if e.scattered],
-        "candidates again": [(e, 1) for e in exchanges if e.slices > 1],
-        "their gradient": [(e, 1) for e in exchanges if e.gradient],
-    }
+    rounds: list[tuple[str, Operation, list[tuple[Exchange, int]]]] = [
+        ("candidates", "all_gather", [(e, e.gathers() - (e.slices > 1)) for e in exchanges]),
+        ("own rows of a bank", "reduce_scatter", [(e, 1) for e in exchanges if e.scattered]),
+        ("candidates again", "all_gather", [(e, 1) for e in exchanges if e.slices > 1]),
+        ("their gradient", "reduce_scatter", [(e, 1) for e in exchanges if e.gradient]),
+    ]
     found = []
-    for what, some in rounds.items():
+    for what, operation, some in rounds:
         size = sum(times * ranks * e.given * e.width * e.itemsize for e, times in some)
         calls = sum(times * e.slices for e, times in some)
-        operation: Operation = "all_gather" if what.startswith("candidates") else "reduce_scatter"
         if size:
             found.append(Collective(what, operation, size, calls, hidden))
     return found

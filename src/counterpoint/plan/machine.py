@@ -8,7 +8,11 @@ from counterpoint.training.operator_count import Kind, Work
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Operations and bytes a second of one kind of operator."""
+    """Operations and bytes a second of one kind of operator.
+
+    >>> Rate(flops=1e14, bytes=2e12).flops
+    100000000000000.0
+    """
 
     flops: float
     bytes: float
@@ -19,7 +23,16 @@ Rates = Mapping[Kind, Rate]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A GPU, or this machine: how fast it is, and what it holds."""
+    """A GPU, or this machine: how fast it is, and what it holds.
+
+    >>> rates = {"product": Rate(flops=1e12, bytes=1e10)}
+    >>> one = Machine(
+    ...     name="mine", memory=16e9, single=rates, half=rates,
+    ...     start=1e-5, link=1e10, node=1, source="measured",
+    ... )
+    >>> one.rates(half=False)["product"].flops
+    1000000000000.0
+    """
 
     name: str
     memory: float
@@ -42,7 +55,11 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Seconds of some operators: of their arithmetic, of their bytes, and of their starts."""
+    """Seconds of some operators: of their arithmetic, of their bytes, and of their starts.
+
+    >>> (Taken(1.0, 2.0) + Taken(0.5)).total
+    3.5
+    """
 
     arithmetic: float = 0.0
     traffic: float = 0.0

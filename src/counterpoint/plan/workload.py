@@ -21,7 +21,15 @@ and the sizes of its files)."""
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A method, the images it sees, and how it is trained."""
+    """A method, the images it sees, and how it is trained.
+
+    >>> from counterpoint import simclr_small, training_of
+    >>> work = Workload(
+    ...     simclr_small(), (3, 32, 32), training_of("simclr-small"), 45_000, 100, "simclr-small"
+    ... )
+    >>> work.share(gpus=8)
+    32
+    """
 
     method: Method
     image: Shape

@@ -13,8 +13,8 @@ from counterpoint.data import Source, Splits, sample_images
 from counterpoint.data.packed_names import shown
 from counterpoint.data.reading import TRIED, first_readable
 from counterpoint.data.source import all_labels
+from counterpoint.evaluation.clusters import k_means
 from counterpoint.framework.permutation import drawn
-from counterpoint.report.clusters import k_means
 from counterpoint.report.gallery import nearest_images
 from counterpoint.report.projection import Projection, project
 from counterpoint.report.thumbnails import thumbnails

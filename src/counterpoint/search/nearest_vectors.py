@@ -16,6 +16,10 @@ class Nearest(NamedTuple):
     """For each query the rows nearest to it and their cosines, nearest first.
 
     Where fewer rows are there than were asked for, a row is -1 and its cosine -inf.
+
+    >>> near = nearest_rows(torch.eye(2), torch.eye(2), count=1)
+    >>> near.rows.tolist(), near.cosines.tolist()
+    ([[0], [1]], [[1.0], [1.0]])
     """
 
     rows: Int64[Tensor, "query near"]

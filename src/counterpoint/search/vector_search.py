@@ -29,6 +29,17 @@ def search_vectors(
 
     "exact" compares with all vectors, "ivfpq" builds and keeps an index of faiss, "auto" takes
     the first up to two million vectors. `without` is a row for each query that is left out, or -1.
+
+    >>> import torch
+    >>> from tempfile import TemporaryDirectory
+    >>> from counterpoint import embed_data, open_encoder
+    >>> from counterpoint.data import as_splits
+    >>> images = as_splits(torch.randint(256, (6, 3, 16, 16), dtype=torch.uint8))
+    >>> with TemporaryDirectory() as folder:
+    ...     run = open_encoder(encoder="small", size=16)
+    ...     vectors = embed_data(run, images, folder, copies=0, workers=0)
+    ...     search_vectors(vectors, vectors.matrix()[:2].float(), count=3).rows[:, 0]
+    tensor([0, 1])
     """
     if queries.shape[1] != vectors.width:
         raise ValueError(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import isfinite, nan
 from typing import Any, Literal
 
 from counterpoint.study.trial import Trial
@@ -10,7 +11,11 @@ from counterpoint.study.trial import Trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a trial took, the choice of its learning rate included."""
+    """What a trial took, the choice of its learning rate included.
+
+    >>> Cost(images=45_000, steps=352).attempts
+    1
+    """
 
     images: int = 0
     """Images seen in training."""
@@ -19,6 +24,9 @@ class Cost:
     """Of training: forward and backward."""
     seconds: float = 0.0
     """Wall time of the attempt that finished, evaluation included."""
+    core_seconds: float = 0.0
+    """Processor time of the same, over all threads: what it took of the machine, however busy with
+    other things that was. 0 in outcomes of before it was counted."""
     peak_mb: float = 0.0
     choosing_images: int = 0
     """Of the images and operations above, those that the choice of a learning rate took."""
@@ -28,14 +36,22 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of one trial; a failed one has its error and no figures."""
+    """The result of one trial; a failed one has its error and no figures.
+
+    >>> from counterpoint.study.budget import Images
+    >>> trial = Trial(method="cpc", data="x", budget=Images(10))
+    >>> found = Outcome(trial=trial, fingerprint=trial.fingerprint, figures={"knn": 0.5})
+    >>> Outcome.from_json(found.to_json()) == found
+    True
+    """
 
     trial: Trial
     fingerprint: str
     """Of the trial when it ran: a file of parts may have changed since."""
     state: Literal["done", "failed"] = "done"
     figures: Mapping[str, float] = field(default_factory=dict)
-    """Test accuracy of each probe by its name, `validation` beside it, and the rate used."""
+    """Test accuracy of each probe by its name, `validation` beside it, each criterion, and the rate
+    used. What could not be measured is nan; JSON has no such number, and there it is null."""
     right: Mapping[str, str] = field(default_factory=dict)
     """For each probe which test images it got right, as hexadecimal digits."""
     tested: int = 0
@@ -49,7 +65,9 @@ class Outcome:
     error: str = ""
 
     def to_json(self) -> str:
-        record = asdict(self) | {"trial": json.loads(self.trial.to_json())}
+        figures = {key: value if isfinite(value) else None for key, value in self.figures.items()}
+        trial = json.loads(self.trial.to_json())
+        record = asdict(self) | {"trial": trial, "figures": figures}
         return json.dumps(record, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
     @classmethod
@@ -57,7 +75,9 @@ class Outcome:
         record: dict[str, Any] = json.loads(text)
         trial = Trial.from_json(json.dumps(record.pop("trial")))
         cost = Cost(**record.pop("cost"))
-        return cls(trial=trial, cost=cost, **record)
+        written: dict[str, float | None] = record.pop("figures")
+        figures = {key: nan if value is None else value for key, value in written.items()}
+        return cls(trial=trial, cost=cost, figures=figures, **record)
 
 
 def fingerprint_in(text: str) -> str:

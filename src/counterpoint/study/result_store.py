@@ -21,7 +21,15 @@ FILE, PLAN = "outcome.json", "study.json"
 
 @dataclass(frozen=True, slots=True)
 class ResultStore:
-    """A folder of results: ./results, /shared/results, s3://bucket/results, memory://results."""
+    """A folder of results: ./results, /shared/results, s3://bucket/results, memory://results.
+
+    >>> from counterpoint.study.budget import Images
+    >>> trial = Trial(method="cpc", data="x", budget=Images(10))
+    >>> store = ResultStore("memory://example")
+    >>> store.keep(Outcome(trial=trial, fingerprint=trial.fingerprint, figures={"knn": 0.5}))
+    >>> store.find(trial).figures
+    {'knn': 0.5}
+    """
 
     root: str
 

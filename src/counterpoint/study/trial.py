@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal
 
+from counterpoint.evaluation.criteria import CRITERIA
 from counterpoint.framework import codec
 from counterpoint.framework.method import FIVE
 from counterpoint.framework.settings import Training
@@ -52,8 +53,13 @@ class Trial:
     limit: int | None = None
     """Use only the first N images of each split."""
     probes: tuple[str, ...] = ("knn", "linear")
+    """Probes with labels; with none, images without labels will do."""
+    criteria: tuple[str, ...] = field(default=(), metadata=codec.LATER)
+    """Measures without labels, of `evaluation.criteria.CRITERIA`, on the training images."""
     labelled: int | None = None
     """Use only the first N images of each split for the probes."""
+    untested: bool = field(default=False, metadata=codec.LATER)
+    """Leave the test images unread: probes have a figure for validation images only."""
     name: str = ""
     row: str = ""
     column: str = ""
@@ -62,6 +68,7 @@ class Trial:
         _known("swaps", [part for part, _ in self.swaps], FIVE)
         settings = [place.name for place in fields(Training) if place.name not in OWN]
         _known("training", [key for key, _ in self.training], settings)
+        _known("criteria", list(self.criteria), CRITERIA)
 
     @property
     def fingerprint(self) -> str:
@@ -120,7 +127,11 @@ def pairs(changes: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
 
 
 def seeds(trial: Trial, count: int) -> list[Trial]:
-    """Repeat a trial with the seeds 0, 1, ..."""
+    """Repeat a trial with the seeds 0, 1, ...
+
+    >>> [one.seed for one in seeds(Trial(method="cpc", data="x", budget=Images(10)), 3)]
+    [0, 1, 2]
+    """
     return [replace(trial, seed=seed) for seed in range(count)]
 
 

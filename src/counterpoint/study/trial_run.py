@@ -1,13 +1,14 @@
 """One trial, from its record to its outcome; run once, resumed if interrupted."""
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
-from counterpoint.data import Source
+from counterpoint.data import Source, Splits
 from counterpoint.evaluation import Representation, Result, evaluate
+from counterpoint.evaluation.criteria import measured
 from counterpoint.framework import Model
 from counterpoint.framework.settings import Training
 from counterpoint.job import Job
@@ -21,7 +22,7 @@ from counterpoint.study.settled import Settled, settle, settled_before
 from counterpoint.study.step_cost import step_seconds
 from counterpoint.study.trial import Trial
 from counterpoint.study.trial_job import job_of, opened
-from counterpoint.study.workplace import alone_in, forget_peak, logged_to, peak_mb
+from counterpoint.study.workplace import alone_in, core_seconds, forget_peak, logged_to, peak_mb
 from counterpoint.training.cost import step_flops
 
 
@@ -46,7 +47,7 @@ def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:
 
 
 def _run(trial: Trial, folder: Path, cpus: int) -> Outcome:
-    started = time.monotonic()
+    started, used = time.monotonic(), core_seconds()
     splits = opened(trial)
     job = job_of(trial, splits, workers=cpus)
     settled = settled_before(folder, trial)
@@ -54,17 +55,14 @@ def _run(trial: Trial, folder: Path, cpus: int) -> Outcome:
         settled = settle(folder, _settled(trial, job, splits.validation, folder))
     job = replace(job, steps=settled.steps, training=replace(job.training, lr=settled.lr))
     model = _model(trial, job, folder)
-    known = splits.for_probes()
-    if trial.labelled is not None:
-        known = known.head(trial.labelled)
-    result = evaluate(Representation(model), known, probes=trial.probes, seed=trial.seed)
+    probed = _probed(trial, model, splits)
     return Outcome(
         trial=trial,
         fingerprint=trial.fingerprint,
-        figures=_figures(result) | {"lr": settled.lr},
-        right={probe.name: probe.right[0] for probe in result.probes},
-        tested=len(known.test) - result.left_out["test"],
-        cost=_cost(settled, job.training, time.monotonic() - started),
+        figures=probed.figures | _criteria(trial, model, job) | {"lr": settled.lr},
+        right=probed.right,
+        tested=probed.tested,
+        cost=_cost(settled, job.training, time.monotonic() - started, core_seconds() - used),
         versions=versions(),
         method=job.method.fingerprint,
         data=job.source.fingerprint(),
@@ -96,18 +94,55 @@ def _model(trial: Trial, job: Job, folder: Path) -> Model:
     return pretrain(job, out=folder / "run", resume="auto", health=False).model
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Probed:
+    """What an outcome has from labelled images."""
+
+    figures: dict[str, float]
+    right: dict[str, str]
+    tested: int
+
+
+def _probed(trial: Trial, model: Model, splits: Splits) -> _Probed:
+    """Train and score the probes; without any, labels are not asked for."""
+    if not trial.probes:
+        return _Probed(figures={}, right={}, tested=0)
+    known = splits.for_probes()
+    if trial.labelled is not None:
+        known = known.head(trial.labelled)
+    if trial.untested:  # something is scored in any case: an image that choices were made on
+        known = replace(known, test=known.validation.first(1))
+    result = evaluate(Representation(model), known, probes=trial.probes, seed=trial.seed)
+    if trial.untested:
+        figures = {f"{probe.name} validation": probe.validation for probe in result.probes}
+        return _Probed(figures=figures, right={}, tested=0)
+    return _Probed(
+        figures=_figures(result),
+        right={probe.name: probe.right[0] for probe in result.probes},
+        tested=len(known.test) - result.left_out["test"],
+    )
+
+
 def _figures(result: Result) -> dict[str, float]:
     tests = {probe.name: probe.test for probe in result.probes}
     return tests | {f"{probe.name} validation": probe.validation for probe in result.probes}
 
 
-def _cost(settled: Settled, training: Training, seconds: float) -> Cost:
+def _criteria(trial: Trial, model: Model, job: Job) -> dict[str, float]:
+    """Measure without labels; whatever the seed of the trial, on the same images and views."""
+    if not trial.criteria:
+        return {}
+    return measured(model, job.source, trial.criteria, side=job.image[-1])
+
+
+def _cost(settled: Settled, training: Training, seconds: float, cores: float) -> Cost:
     steps = settled.steps + settled.choosing_steps
     return Cost(
         images=steps * training.batch,
         steps=settled.steps,
         flops=steps * settled.flops,
         seconds=seconds,
+        core_seconds=cores,
         peak_mb=peak_mb(),
         choosing_images=settled.choosing_steps * training.batch,
         choosing_flops=settled.choosing_steps * settled.flops,

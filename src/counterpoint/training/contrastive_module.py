@@ -35,6 +35,11 @@ class ContrastiveModule(L.LightningModule):
     that the loader has, and follows the recipe's schedule until the Trainer ends.
 
     `module(images)` gives one vector per image. The weights are `module.model`.
+
+    >>> from counterpoint import simclr_small
+    >>> module = ContrastiveModule(simclr_small(), image=(3, 16, 16))
+    >>> module(torch.zeros(4, 3, 16, 16, dtype=torch.uint8)).shape
+    torch.Size([4, 256])
     """
 
     def __init__(self, method: Method, *, image: Shape, training: Training | None = None) -> None:

@@ -65,13 +65,15 @@ def count_step(
     half: bool = False,
     views: bool = True,
     keep_gradient: bool = False,
+    area: int = AREA,
 ) -> StepCount:
     """Count a step of one of `ranks` ranks with `images` images each.
 
     Encoder, heads, extraction and the walk over the scores run on the meta device, forward and
     backward, so that it costs nothing whatever their size. `half` is bf16 for all of it, as
     autocast would. `views` counts the making of views as a GPU makes them. `keep_gradient` leaves
-    the gradient out of the peak, for those who hold it anyway.
+    the gradient out of the peak, for those who hold it anyway. `area` is how many scores are walked
+    at most; the rest is a proportion.
 
     >>> from counterpoint.methods import simclr_small
     >>> count = count_step(simclr_small(), (3, 32, 32), 8, ranks=4)
@@ -90,7 +92,7 @@ def count_step(
         for weight in model.parameters():
             weight.grad = torch.empty_like(weight) if weight.requires_grad else None
     with count:
-        forward, loss = _run(model, seen, count, ranks)
+        forward, loss = _run(model, seen, count, ranks, area)
     return StepCount(
         images=images,
         ranks=ranks,
@@ -131,12 +133,12 @@ def _making(model: Model, image: Shape, images: int) -> Counter[Work]:
 
 
 def _run(
-    model: Model, views: tuple[View, ...], count: OperatorCount, ranks: int
+    model: Model, views: tuple[View, ...], count: OperatorCount, ranks: int, area: int
 ) -> tuple[Counter[Work], dict[Work, float]]:
     """Run a step, and give what forward and loss were; `count` has the backward."""
     compared = _compared(model, views, ranks)
     forward = _taken(count)
-    ends, gradients, larger = _loss(model, compared)
+    ends, gradients, larger = _loss(model, compared, area)
     loss = {work: times * larger for work, times in _taken(count).items()}
     del compared
     zero = reaching_all(torch.zeros((), device="meta"), model)
@@ -180,12 +182,14 @@ def _everyone(own: Tensor, rows: int, ranks: int) -> Tensor:
     return gathered if rows == len(own) else torch.cat([gathered, wide[rows:]])
 
 
-def _loss(model: Model, compared: list[Scores]) -> tuple[list[Tensor], list[Tensor], float]:
+def _loss(
+    model: Model, compared: list[Scores], most: int
+) -> tuple[list[Tensor], list[Tensor], float]:
     """Run the loss and its gradient; also say how much larger the walk is than what was run."""
     area = sum(len(s.anchors) * len(s.candidates) for s in compared)
     every = 1
     if model.loss.needs_negatives:
-        every = max(1, round((area / AREA) ** 0.5))
+        every = max(1, round((area / most) ** 0.5))
     few = [_thinned(scores, every) for scores in compared]
     total = torch.stack([model.loss(scores, ALONE).total for scores in few]).sum()
     walked = sum(len(s.anchors) * len(s.candidates) for s in few)

@@ -47,6 +47,15 @@ def embed_data(
     `limit` takes the first images of each split. `map` is the feature map, None the last before a
     head. `device` is an accelerator if there is one; `workers` read files, one per core. Copies
     of `copies` images are embedded too, by which `curate` knows how near duplicates are.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from counterpoint import open_encoder
+    >>> from counterpoint.data import as_splits
+    >>> images = as_splits(torch.zeros(6, 3, 16, 16, dtype=torch.uint8))
+    >>> with TemporaryDirectory() as folder:
+    ...     run = open_encoder(encoder="small", size=16)
+    ...     embed_data(run, images, folder, copies=0, workers=0).matrix().shape
+    torch.Size([6, 256])
     """
     job = EmbedJob.begin(run, data, out, limit=limit, map=map, part_size=part_size)
     with job.ready(device):

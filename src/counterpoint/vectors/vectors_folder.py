@@ -46,6 +46,16 @@ class Vectors:
     `matrix()`, `samples`, `paths`, `labels`, `splits`, `sha256`, `bytes` and `sizes` have the same
     rows. What is as long as the data is read when it is first asked for; `parts()` goes through
     vectors that do not fit into memory.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from counterpoint import embed_data, open_encoder
+    >>> from counterpoint.data import as_splits
+    >>> images = as_splits(torch.zeros(6, 3, 16, 16, dtype=torch.uint8))
+    >>> with TemporaryDirectory() as folder:
+    ...     run = open_encoder(encoder="small", size=16)
+    ...     written = embed_data(run, images, folder, copies=0, workers=0)
+    ...     Vectors.open(folder).width
+    256
     """
 
     folder: Path

@@ -208,3 +208,12 @@ def test_the_bound_is_read_from_the_environment(monkeypatch, tmp_path):
     assert cache_bytes(Path("/proc/nothing")) == 0
     with pytest.raises(ValueError, match="COUNTERPOINT_SHARD_CACHE: got 'much'"):
         parse_bytes("much")
+
+
+def test_the_size_of_a_cache_is_known_while_others_write_to_it(tmp_path, monkeypatch):
+    """A part that another process renamed between two looks at it made the bound 0."""
+    listed, there = Path.iterdir, Path.is_file
+    gone = tmp_path / "key.life.part"
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([gone, *listed(folder)]))
+    monkeypatch.setattr(Path, "is_file", lambda path: path == gone or there(path))
+    assert cache_bytes(tmp_path) > 0

@@ -1,6 +1,7 @@
 """Every loss and every switch against the loops, and values known beforehand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -65,6 +66,22 @@ def test_nce_equals_the_loops(nce, seed, scale):
         rows, numerator=nce.numerator, denominator=nce.denominator, average=nce.average
     )
     assert_same(fast, terms.total / terms.count, slow, expected)
+
+
+@pytest.mark.parametrize("nce", SWITCHES, ids=str)
+def test_nce_of_anchors_without_negatives_equals_the_loops(nce):
+    fast, scores, slow, _ = rows_and_scores(0)
+    same = torch.zeros(10, dtype=torch.int64)
+    alike = replace(scores, anchor_identity=same[:7], candidate_identity=same)
+    terms = nce.build(None)(alike)
+    rows = softmax.summary(slow[:7], slow, same[:7], same, itself=0)
+    expected = reference.nce(
+        rows, numerator=nce.numerator, denominator=nce.denominator, average=nce.average
+    )
+    if nce.denominator == "negatives":
+        assert terms.total == expected == 0
+    else:
+        assert_same(fast, terms.total / terms.count, slow, expected)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,11 +1,15 @@
 """The fast softmax against the loops, values and gradients, in float64."""
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterpoint.framework import Scores
+from counterpoint.parts.losses.reductions import LogSumExp, SoftplusSum, SquareSum
 from counterpoint.parts.losses.softmax import hardest, positives, summarise
 from counterpoint.parts.losses.tiles import walk
 from reference import softmax as reference
@@ -55,7 +59,7 @@ def leaves(case):
     return anchors, torch.cat([rest[:start], anchors, rest[stop:]]), rest
 
 
-def both(case, tile, summarise, reduce_negatives):
+def both(case, tile, summarise, *reduce_negatives):
     """Run the fast code and the loops; give their values and gradients under random weights."""
     results = []
     for fast in (True, False):
@@ -67,12 +71,13 @@ def both(case, tile, summarise, reduce_negatives):
                 Scores(anchors=anchors, candidates=candidates, shared=case["shared"], **given_),
                 tile=tile,
             )
-            positive, negative = out.positive, out.negative
+            positive, negative = out.positive, torch.cat(out.negatives)
         else:
             rows = reference.summary(anchors, candidates, **given_)
             flat = [s for row in rows for s in row[0]]
             positive = torch.stack(flat) if flat else anchors.new_zeros(0)
-            negative = torch.stack([reduce_negatives(row[1]) for row in rows])
+            each = [reduce(row[1]) for reduce in reduce_negatives for row in rows]
+            negative = torch.stack(each)
         finite = negative[negative.isfinite()]
         weights = torch.linspace(-1, 2, len(positive) + len(finite), dtype=torch.float64)
         nothing = 0 * (anchors.sum() + candidates.sum())  # so that there always is a graph
@@ -98,6 +103,50 @@ def test_logsumexp_equals_the_loops(shared):
         assert_equal(both(case, tile, summarise, reference.log_sum_exp))
 
     check()
+
+
+REDUCTIONS = {
+    LogSumExp(scale=2.5): reference.scaled_log_sum_exp(2.5),
+    SoftplusSum(): reference.softplus_sum,
+    LogSumExp(): reference.log_sum_exp,
+    SquareSum(): reference.square_sum,
+}
+
+
+@pytest.mark.parametrize("bound", [None, 100.0])
+@pytest.mark.parametrize("shared", [True, False])
+def test_several_reductions_of_one_walk_equal_the_loops(shared, bound):
+    def together(scores, tile):
+        return summarise(replace(scores, bound=bound), over=tuple(REDUCTIONS), tile=tile)
+
+    @settings(CASES, max_examples=100)
+    @given(case_and_tile=cases(shared=shared))
+    def check(case_and_tile):
+        case, tile = case_and_tile
+        assert_equal(both(case, tile, together, *REDUCTIONS.values()))
+
+    check()
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS, ids=str)
+def test_a_reduction_by_itself_equals_the_loops(reduction):
+    @settings(CASES, max_examples=50)
+    @given(case_and_tile=cases(shared=True))
+    def check(case_and_tile):
+        case, tile = case_and_tile
+        alone = partial(summarise, over=(reduction,))
+        assert_equal(both(case, tile, alone, REDUCTIONS[reduction]))
+
+    check()
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS, ids=str)
+def test_rows_of_scores_give_the_same_as_a_walk(reduction):
+    torch.manual_seed(0)
+    z, whose = torch.randn(6, 3, dtype=torch.float64), torch.tensor([0, 1, 2, 0, 1, 2])
+    scores = Scores(anchors=z, candidates=z, anchor_identity=whose, candidate_identity=whose)
+    rows = reduction.of_rows(z @ z.T, whose[:, None] != whose)
+    torch.testing.assert_close(summarise(scores, over=(reduction,)).negative, rows)
 
 
 @pytest.mark.parametrize("shared", [True, False])

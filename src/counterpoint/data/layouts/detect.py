@@ -27,6 +27,13 @@ def open_data(
 
     `limit` takes only the first images of each split. `known_bad` are numbers of training
     images that are known to be unreadable: they are not decoded, others stand in for them.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/grey.npy", np.zeros((20, 8, 8), np.uint8))
+    ...     open_data(f"{folder}/grey.npy").train
+    grey train: 20 images, 3 x 8 x 8, no labels
     """
     splits = in_memory(open_encoded(place).marked(known_bad))
     return splits if limit is None else splits.head(limit)

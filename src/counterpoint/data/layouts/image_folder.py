@@ -55,6 +55,16 @@ def image_files(folder: str | Path) -> EncodedSource:
     Where they lie in two or more subfolders, the subfolder is the label. The list is kept
     between runs and made anew when a file is added, removed or renamed; a file whose content
     is changed in place is not noticed (`index_of` says why).
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from PIL import Image
+    >>> with TemporaryDirectory() as folder:
+    ...     for kind in ("cat", "dog"):
+    ...         (Path(folder) / kind).mkdir()
+    ...         Image.new("RGB", (8, 8)).save(Path(folder) / kind / "1.png")
+    ...     found = image_files(folder)
+    >>> len(found), found.classes
+    (2, ('cat', 'dog'))
     """
     folder = Path(folder)
     index = index_of(folder)

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import stat
 from pathlib import Path
 
 VARIABLE = "COUNTERPOINT_SHARD_CACHE"
@@ -28,7 +29,16 @@ def cache_bytes(folder: Path) -> int:
         return parse_bytes(text)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        own = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+        own = sum(map(_length, folder.iterdir()))
         return int(SHARE * (shutil.disk_usage(folder).free + own))
     except OSError:  # no cache can be written here
         return 0
+
+
+def _length(path: Path) -> int:
+    """Return the bytes of a file; 0 for one that another process has just renamed or deleted."""
+    try:
+        known = path.stat()
+    except OSError:
+        return 0
+    return known.st_size if stat.S_ISREG(known.st_mode) else 0

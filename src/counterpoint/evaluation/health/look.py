@@ -32,6 +32,12 @@ def take_look(model: Model, source: Source, index: Index, *, seed: int = 0) -> S
 
     `index` are the samples of the source that are looked at. The same seed gives the same views
     at every look.
+
+    >>> from counterpoint import as_source, simclr_small
+    >>> images = as_source(torch.randint(256, (16, 3, 16, 16), dtype=torch.uint8))
+    >>> signs = take_look(simclr_small().build(image=(3, 16, 16)), images, torch.arange(16))
+    >>> signs.images, signs.width
+    (16, 256)
     """
     firsts, seconds, seen = [], [], dict[str, Any]()
     with untouched(model):

@@ -52,6 +52,11 @@ def probed(model: Model, source: Source, order: Int64[Tensor, " sample"]) -> dic
     Four in five are known and one in five is asked; what cannot be read is left out. Nothing
     without labels, with too few images, or where a vector is not finite. The model stays as it
     was.
+
+    >>> from counterpoint import as_source, simclr_small
+    >>> images = as_source(torch.zeros(8, 3, 16, 16, dtype=torch.uint8))
+    >>> probed(simclr_small().build(image=(3, 16, 16)), images, torch.arange(8))  # no labels
+    {}
     """
     count = min(KNOWN + ASKED, len(source) // SHARE)
     if not source.has_labels or count < MIN_IMAGES:

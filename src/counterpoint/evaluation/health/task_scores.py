@@ -36,7 +36,14 @@ class ScoreTable:
 
 
 def table(scores: Scores, *, anchors: int = ANCHORS) -> ScoreTable:
-    """Work out the scores of some anchors, evenly spaced among all, and never too many."""
+    """Work out the scores of some anchors, evenly spaced among all, and never too many.
+
+    >>> from counterpoint.framework import Scores
+    >>> r, who = torch.eye(2), torch.arange(2)
+    >>> scores = Scores(anchors=r, candidates=r, anchor_identity=who, candidate_identity=who)
+    >>> table(scores).positive.tolist()
+    [[True, False], [False, True]]
+    """
     most = max(1, min(anchors, MAX_SCORES // max(1, len(scores.candidates)), len(scores.anchors)))
     row = torch.linspace(0, len(scores.anchors) - 1, most, device=scores.anchors.device).long()
     chosen, candidates = at_least_fp32(scores.anchors)[row], at_least_fp32(scores.candidates)

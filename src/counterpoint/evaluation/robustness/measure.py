@@ -87,6 +87,19 @@ def robustness(
 
     `train` is what the probe was trained on: the bank of neighbours where no `classify` is given,
     and the classes that it can know.
+
+    >>> from counterpoint import simclr_small
+    >>> from counterpoint.data import as_source, as_splits
+    >>> images = torch.randint(256, (60, 3, 16, 16), dtype=torch.uint8)
+    >>> splits = as_splits(as_source(images, labels=torch.arange(60) % 2))
+    >>> model = simclr_small().build(image=(3, 16, 16))
+    >>> represent = Representation(model)
+    >>> known = represent(splits.train.images), splits.train.labels
+    >>> found = robustness(
+    ...     represent, known, splits.test, corruptions=("fog",), severities=(1,), shifts=()
+    ... )
+    >>> len(found.corruptions["fog"])
+    1
     """
     labels = _labels(train, source)
     classify = classify or partial(knn, *train)

@@ -6,6 +6,8 @@ from counterpoint.parts.extraction.context import Context as Context
 from counterpoint.parts.extraction.keys import Keys as Keys
 from counterpoint.parts.extraction.maps import Compare as Compare
 from counterpoint.parts.extraction.maps import Pair as Pair
+from counterpoint.parts.extraction.nearest_anchors import NearestAnchors as NearestAnchors
 from counterpoint.parts.extraction.one_way import OneWay as OneWay
 from counterpoint.parts.extraction.pooled import Pooled as Pooled
 from counterpoint.parts.extraction.queue import Queue as Queue
+from counterpoint.parts.extraction.stop_gradient import StopGradient as StopGradient

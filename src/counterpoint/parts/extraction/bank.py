@@ -1,4 +1,4 @@
-"""A bank over the whole data set: one remembered vector for every sample and view (CMC)."""
+"""A bank over the whole data set: one remembered vector for every sample and view."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -32,10 +32,11 @@ DRAW_KEY = (0x62616E6B, 0)  # "bank": a stream of its own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bank:
-    """Each view is compared with what the bank remembers of the other view.
+    """Each view is compared with what the bank remembers of the other view, one with its own.
 
-    The positive is the sample's own entry, the negatives are entries drawn from the whole data
-    set; entries follow with momentum, after scoring (HobbitLong/CMC, NCE/NCEAverage.py).
+    The positive is the sample's own entry, the negatives are entries of the whole data set;
+    entries follow with momentum, after scoring (CMC with two views: HobbitLong/CMC,
+    NCE/NCEAverage.py; instance discrimination with one: zhirongw/lemniscate.pytorch).
 
     >>> from counterpoint.framework import ALONE
     >>> bank = Bank(samples=100, negatives=8).build((((4, 1, 1),), ((4, 1, 1),)))
@@ -51,7 +52,8 @@ class Bank:
 
     samples: int
     """How many samples the data set has."""
-    negatives: int = 16_384  # HobbitLong/CMC, train_CMC.py, --nce_k
+    negatives: int | Literal["all"] = 16_384  # HobbitLong/CMC, train_CMC.py, --nce_k
+    """How many entries are drawn in each step; "all" takes every other sample, once."""
     momentum: float = 0.5  # HobbitLong/CMC, train_CMC.py, --nce_m
     start: Literal["random", "seen"] = "random"
     """What stands for a sample that was not seen yet: a random vector (HobbitLong/CMC), or what
@@ -59,7 +61,8 @@ class Bank:
     map: int = -1
 
     def __post_init__(self) -> None:
-        if self.samples < 1 or self.negatives < 1 or not 0 <= self.momentum < 1:
+        drawn = 1 if self.negatives == "all" else self.negatives
+        if self.samples < 1 or drawn < 1 or not 0 <= self.momentum < 1:
             raise PartError(
                 "extraction",
                 got=f"{self.samples=}, {self.negatives=}, {self.momentum=}",
@@ -71,9 +74,9 @@ class Bank:
         return replace(self, samples=samples)
 
     def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "BankExtraction":
-        if len(maps) != 2:
-            raise PartError("extraction", got=f"{len(maps)} views", needs="two, to compare")
-        return BankExtraction(self, maps[0][self.map][0])
+        if len(maps) not in (1, 2):
+            raise PartError("extraction", got=f"{len(maps)} views", needs="one or two, to compare")
+        return BankExtraction(self, maps[0][self.map][0], views=len(maps))
 
 
 class BankExtraction(nn.Module):
@@ -87,15 +90,15 @@ class BankExtraction(nn.Module):
     seen: Tensor
     steps: Tensor
 
-    def __init__(self, settings: Bank, width: int) -> None:
+    def __init__(self, settings: Bank, width: int, *, views: int) -> None:
         super().__init__()
-        self.settings, self.length = settings, settings.samples
+        self.settings, self.length, self.views = settings, settings.samples, views
         self.place: RowPlace = Whole(settings.samples)
-        start = drawn_at_once(settings.samples, width)
+        start = drawn_at_once(settings.samples, width, views=views)
         self.by_row, self.drawn_yet, self.seed = start is None, start is not None, 0
         if start is None:  # its entries are drawn where they are held
             self.seed = int(torch.randint(1 << 62, (), device="cpu"))
-            start = torch.empty(2, 0, width)
+            start = torch.empty(views, 0, width)
         self.register_buffer("entries", start)
         self.register_buffer("seen", torch.zeros(start.shape[1], dtype=torch.bool))
         register_count(self, "steps")
@@ -106,7 +109,7 @@ class BankExtraction(nn.Module):
         """Keep the entries of a place; those of a large bank are drawn now."""
         rows, before = place.held, self.place.held
         if not self.drawn_yet:
-            drawn = entries_of_rows(self.seed, rows, self.entries.shape[2])
+            drawn = entries_of_rows(self.seed, rows, self.entries.shape[2], views=self.views)
             self.entries = drawn.to(self.entries)
             self.seen = self.seen.new_zeros(len(rows))
             self.drawn_yet = True
@@ -135,12 +138,16 @@ class BankExtraction(nn.Module):
         if not self.drawn_yet:
             self.hold(self.place)
         vectors = [pool_map(maps[self.settings.map], "mean") for maps in encoded.online]
-        everyone, drawn = world.everyone(lambda samples: samples.index), self.drawn()
+        everyone = world.everyone(lambda samples: samples.index)
+        batch: RowNumbers = index
+        if self.settings.negatives == "all":  # only then the samples of the other ranks matter
+            batch = (everyone or world.gather(vectors[0][:, :1].detach(), index)).identity
+        drawn = self.drawn(batch)
         own = self.place.own(self.read, index, everyone)
         past = self.place.same(self.read_entries, drawn)
         found = tuple(
-            self._comparison(vectors, other, index, own, world, Remembered(past[other], drawn))
-            for other in (1, 0)
+            self._comparison(vectors, other, samples, own, world, Remembered(past[other], drawn))
+            for other in reversed(range(self.views))
         )
         self.remember(vectors, index, world, everyone)
         return found
@@ -149,14 +156,14 @@ class BankExtraction(nn.Module):
         self,
         vectors: list[Tensor],
         other: int,
-        index: Index,
+        samples: Samples,
         entries: Found,
         world: World,
         past: Remembered,
     ) -> Comparison:
         """Compare one view with what is remembered of the other."""
-        anchors, identity = vectors[1 - other], only_positive(index)
-        own, seen = entries[other].to(anchors), entries[2]
+        anchors, identity = vectors[self.views - 1 - other], self.identify(samples)
+        own, seen = entries[other].to(anchors), entries[self.views]
         if self.settings.start == "seen":
             now = F.normalize(vectors[other].detach(), dim=1)
             own = torch.where(seen[:, None], own, now)
@@ -165,14 +172,19 @@ class BankExtraction(nn.Module):
             candidates=own,
             anchor_identity=identity,
             candidate_identity=identity,
-            everyone=world.everyone(lambda samples: only_positive(samples.index)),
+            everyone=world.everyone(self.identify),
             remembered=Remembered(past.vectors.to(anchors), past.identity),
         )
 
+    def identify(self, samples: Samples) -> Index:
+        """Identify candidates: if all others are negatives, those of the batch are among them."""
+        everything = self.settings.negatives == "all"
+        return samples.index if everything else only_positive(samples.index)
+
     def read_entries(self, rows: RowNumbers) -> Found:
-        """Read what is remembered of some samples, of either view."""
+        """Read what is remembered of some samples, of each view."""
         where = send(rows, self.entries.device)
-        return self.entries[0][where], self.entries[1][where]
+        return tuple(entries[where] for entries in self.entries)
 
     def read(self, rows: RowNumbers) -> Found:
         """Read the same, and whether they were seen."""
@@ -180,10 +192,14 @@ class BankExtraction(nn.Module):
 
     def needed(self, index: RowNumbers) -> RowNumbers:
         """Return the rows of some samples and of this step's negatives."""
-        return torch.cat([index, self.drawn()])
+        return torch.cat([index, self.drawn(index)])
 
-    def drawn(self) -> Drawn:
-        """Draw the negatives of this step, the same on all ranks."""
+    def drawn(self, batch: RowNumbers) -> Drawn:
+        """Draw the negatives of this step, the same on all ranks, or take all but the batch."""
+        if self.settings.negatives == "all":
+            others = torch.ones(self.settings.samples, dtype=torch.bool, device="cpu")
+            others[batch.cpu()] = False
+            return others.nonzero()[:, 0]
         every = torch.arange(self.settings.negatives, device="cpu")
         zero, step = torch.zeros_like(every), torch.full_like(every, count_of(self, "steps"))
         words = philox((every, zero, step, zero), DRAW_KEY)

@@ -10,7 +10,9 @@ from counterpoint.framework import Comparison, Encoded, PartError, Samples, Worl
 from counterpoint.framework.records import Maps, Shape
 from counterpoint.framework.world import Identify
 
-Pool = Literal["mean", "max", "flatten"]
+Pool = Literal["mean", "max", "flatten", "gem"]
+
+GEM, SMALLEST = 3.0, 1e-6  # sscd-copy-detection, models/model.py, --pool_param; gem_pooling.py
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,8 @@ class Pooled:
     map: int = -1
     """Which map, counted as in the paper: -1 is the last."""
     pool: Pool = "mean"
-    """mean: global average, as in the authors' code; flatten: c h w, as the paper writes."""
+    """mean: global average, as in the authors' code; flatten: c h w, as the paper writes; gem: the
+    cube root of the mean cube, between mean and max (Radenovic et al. 2018)."""
 
     def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "Pooled":
         if len(maps) < 2:
@@ -103,7 +106,11 @@ def pool_map(features: Tensor, pool: Pool) -> Tensor:
 
     >>> pool_map(torch.ones(2, 3, 4, 4), "mean").shape
     torch.Size([2, 3])
+    >>> pool_map(torch.tensor([[[[0.0, 2.0]]]]), "gem")  # the cube root of 4
+    tensor([[1.5874]])
     """
     if pool == "mean":
         return features.mean(dim=(2, 3))
+    if pool == "gem":
+        return features.clamp(min=SMALLEST).pow(GEM).mean(dim=(2, 3)).pow(1 / GEM)
     return features.amax(dim=(2, 3)) if pool == "max" else features.flatten(1)

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 
 from counterpoint.framework import (
-    ALONE,
     Comparison,
     Encoded,
     Extraction,
@@ -16,11 +15,12 @@ from counterpoint.framework import (
     Samples,
     World,
 )
-from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.contracts import BuiltExtraction
 from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.optional import fit_samples, held_out
-from counterpoint.framework.records import NOBODY, Maps, Shape
+from counterpoint.framework.records import NOBODY, Shape
+from counterpoint.parts.extraction.dry_widths import dry_widths
+from counterpoint.parts.extraction.ring import write_over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +63,8 @@ class Queue:
         return replace(self, of=fit_samples(self.of, samples))
 
     def build(self, maps: tuple[tuple[Shape, ...], ...]) -> "QueueExtraction":
-        inner = self.of.build(maps)
-        return QueueExtraction(inner, size=self.size, width=_key_width(inner, maps))
+        width = dry_widths(self.of, maps)[1]
+        return QueueExtraction(self.of.build(maps), size=self.size, width=width)
 
     def __str__(self) -> str:
         return f"{self.of}, queue of {self.size:,}"
@@ -112,19 +112,5 @@ class QueueExtraction(nn.Module):
         newest = world.gather(*given, comparison.everyone).vectors[-self.size :].to(self.keys)
         if self.keys.is_meta:
             return
-        start = count_of(self, "written") % self.size
-        room = min(len(newest), self.size - start)
-        self.keys[start : start + room] = newest[:room]
-        self.keys[: len(newest) - room] = newest[room:]
+        write_over(self.keys, newest, count_of(self, "written"))
         add_to(self, "written", len(newest))
-
-
-def _key_width(inner: BuiltExtraction, maps: tuple[tuple[Shape, ...], ...]) -> int:
-    """Find the width of the keys on the meta device."""
-
-    def blank() -> tuple[Maps, ...]:
-        with torch.device("meta"):
-            return tuple(tuple(torch.empty(2, *shape) for shape in view) for view in maps)
-
-    (first, *_) = inner(Encoded(blank(), blank()), blank_samples(2, labels=True), ALONE)
-    return first.candidates.shape[1]

@@ -77,14 +77,3 @@ def _masks(
     column = torch.arange(len(theirs), device=theirs.device)
     row = torch.arange(itself, itself + len(mine), device=theirs.device)
     return same & (column != row[:, None]), negative
-
-
-def masked_logsumexp(scores: Rows, mask: Mask) -> Float[Tensor, " row"]:
-    """Return log sum exp of the scores of each row that the mask has; -inf where it has none.
-
-    >>> masked_logsumexp(torch.zeros(2, 3), torch.tensor([[True, True, False], [False] * 3])).exp()
-    tensor([2., 0.])
-    """
-    some = mask.any(dim=1)
-    filled = torch.where(some[:, None], scores.masked_fill(~mask, -torch.inf), 0.0)
-    return filled.logsumexp(dim=1).masked_fill(~some, -torch.inf)

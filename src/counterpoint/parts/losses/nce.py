@@ -8,7 +8,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.framework import ALONE, PartError, Scores, Terms, World
-from counterpoint.parts.losses.crowded import Mask, Rows, by_rows, crowded, masked_logsumexp
+from counterpoint.parts.losses.crowded import Mask, Rows, by_rows, crowded
+from counterpoint.parts.losses.reductions import LogSumExp
 from counterpoint.parts.losses.softmax import Summary, summarise
 
 Numerator = Literal["each", "sum"]
@@ -25,7 +26,7 @@ class NCE:
     The defaults are the paper's equation 3 and NT-Xent, with the positive and all negatives in D.
     The settings only matter for anchors with several positives, except that equations 1 and 4 as
     printed leave the positive out of D (`denominator="negatives"`): the loss then has no lower
-    bound. See docs/paper.md.
+    bound, and the term of an anchor without negatives is 0. See docs/paper.md.
 
     >>> scores = Scores(
     ...     anchors=torch.zeros(1, 2), candidates=torch.zeros(4, 2),
@@ -75,17 +76,18 @@ class NCE:
 
     def _rows(self, s: Rows, positive: Mask, negative: Mask) -> tuple[Tensor, Tensor]:
         """Sum the terms of some anchors, from all of their scores."""
-        count, below = positive.sum(dim=1), masked_logsumexp(s, negative)
+        count, below = positive.sum(dim=1), LogSumExp().of_rows(s, negative)
         has = count > 0
         if self.numerator == "sum" or self.denominator == "all":
-            above = masked_logsumexp(s, positive)
+            above = LogSumExp().of_rows(s, positive)
             below = torch.logaddexp(above, below) if self.denominator == "all" else below
         if self.numerator == "sum":
-            return torch.where(has, below - above, 0.0).sum(), has.sum()
+            counts = has & ~below.isneginf()
+            return torch.where(counts, below - above, 0.0).sum(), has.sum()
         log_d = below[:, None]
         if self.denominator == "own":
             log_d = torch.logaddexp(s, log_d)
-        terms = (log_d - s).masked_fill(~positive, 0.0).sum(dim=1)
+        terms = (log_d - s).masked_fill(~positive | log_d.isneginf(), 0.0).sum(dim=1)
         if self.average == "positives":
             return terms.sum(), count.sum()
         return (terms / count.clamp(min=1)).sum(), has.sum()
@@ -115,8 +117,10 @@ def nce(
         below = summary.negative
         if denominator == "all":
             below = torch.logaddexp(above, below)
-        return Terms(pairs.of(below - above).sum(), anchors)
-    terms = _log_denominator(summary, denominator) - s
+        gap = (below - above).masked_fill(below.isneginf(), 0.0)
+        return Terms(pairs.of(gap).sum(), anchors)
+    log_d = _log_denominator(summary, denominator)
+    terms = (log_d - s).masked_fill(log_d.isneginf(), 0.0)
     if average == "positives":
         return Terms(terms.sum(), s.new_full((), len(terms)))
     return Terms((terms / pairs.count[pairs.anchor]).sum(), anchors)

@@ -15,12 +15,13 @@ from torch.autograd.function import once_differentiable
 
 from counterpoint.framework.precision import without_autocast
 from counterpoint.framework.world import Arrival, Slices
+from counterpoint.parts.losses.reductions import Reduction
 from counterpoint.parts.losses.slice_plan import SlicePlan
 from counterpoint.parts.losses.tiled import Product, Pull, Sums
 
 
 class Sliced(torch.autograd.Function):
-    """Positive scores and the log-sum-exp of negative scores, as `Tiled` gives them."""
+    """Positive scores and the reductions of negative scores, as `Tiled` gives them."""
 
     @staticmethod
     def forward(
@@ -29,37 +30,39 @@ class Sliced(torch.autograd.Function):
         local: Float[Tensor, "candidate channel"],
         plan: SlicePlan,
         clip: float | None,
-        safe: bool,  # noqa: FBT001 (autograd functions take positional arguments only)
-    ) -> tuple[Tensor, Tensor]:
+        over: tuple[Reduction, ...],
+        bound: float,
+    ) -> tuple[Tensor, ...]:
         buffers: dict[str, Tensor] = {}
         with without_autocast(anchors.device):
-            sums = Sums.start(anchors, safe=safe)
+            sums = Sums.start(over, anchors, bound)
             positive = [
-                sums.add(Product(anchors, vectors, walk, clip, safe, buffers))
+                sums.add(Product(anchors, vectors, walk, clip, buffers))
                 for vectors, walk in zip(arriving(local, plan.slices), plan.walks, strict=True)
             ]
-            negative = sums.log()
-        ctx.save_for_backward(anchors, local, negative)
-        ctx.plan, ctx.clip, ctx.safe = plan, clip, safe
-        return torch.cat(positive), negative
+            negatives = sums.values()
+        ctx.save_for_backward(anchors, local, *negatives)
+        ctx.plan, ctx.clip, ctx.over, ctx.bound = plan, clip, over, bound
+        return torch.cat(positive), *negatives
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        anchors, local, negative = ctx.saved_tensors
+    def backward(ctx: Any, for_positive: Tensor, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        anchors, local, *negatives = ctx.saved_tensors
         plan, wanted = ctx.plan, ctx.needs_input_grad[1]
         buffers: dict[str, Tensor] = {}
         giving = Giving(plan.slices, local) if wanted else None
-        shares = plan.of_walks(gradients[0])
+        shares = plan.of_walks(for_positive)
         with without_autocast(anchors.device):
-            pull = Pull.of(anchors, negative, gradients[1], safe=ctx.safe)
+            pull = Pull.of(ctx.over, anchors, negatives, gradients, ctx.bound)
             each = zip(arriving(local, plan.slices), plan.walks, shares, strict=True)
-            for vectors, walk, for_positive in each:
-                product = Product(anchors, vectors, walk, ctx.clip, ctx.safe, buffers)
-                pull.add(product, for_positive, None if giving is None else giving.room(vectors))
+            for vectors, walk, share in each:
+                product = Product(anchors, vectors, walk, ctx.clip, buffers)
+                pull.add(product, share, None if giving is None else giving.room(vectors))
                 if giving is not None:
                     giving.send()
-        return pull.for_anchors, None if giving is None else giving.end(), None, None, None
+        for_local = None if giving is None else giving.end()
+        return pull.for_anchors, for_local, None, None, None, None
 
 
 def arriving(local: Tensor, slices: Slices) -> Iterator[Tensor]:

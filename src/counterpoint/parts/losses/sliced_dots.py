@@ -13,9 +13,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from counterpoint.framework.precision import without_autocast
+from counterpoint.parts.losses.largest import Largest
 from counterpoint.parts.losses.slice_plan import SlicePlan
 from counterpoint.parts.losses.sliced import Giving, arriving
-from counterpoint.parts.losses.tiled import Largest, Product
+from counterpoint.parts.losses.tiled import Product
 
 
 def largest_in_slices(

@@ -1,7 +1,7 @@
 r"""The one softmax: what every loss needs of the n x m scores, without holding them.
 
-An anchor needs its positive scores and one number for its negatives: their log-sum-exp for
-the NCE family, their maximum for the triplet loss, nothing for a regression. The scores are
+An anchor needs its positive scores and one number or a few for its negatives: their log-sum-exp
+for the NCE family, their maximum for the triplet loss, nothing for a regression. The scores are
 computed tile by tile and forgotten; the backward pass computes them again.
 """
 
@@ -15,62 +15,81 @@ from counterpoint.framework import Scores
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import NOBODY
 from counterpoint.framework.sending import send, send_together
+from counterpoint.parts.losses.largest import Largest
 from counterpoint.parts.losses.pairs import Positives, positive_pairs
+from counterpoint.parts.losses.reductions import LogSumExp, Reduction
 from counterpoint.parts.losses.slice_plan import SlicePlan, slice_plan
 from counterpoint.parts.losses.sliced import Sliced
 from counterpoint.parts.losses.sliced_dots import SlicedDots, largest_in_slices
-from counterpoint.parts.losses.tiled import Largest, Product, Tiled
+from counterpoint.parts.losses.tiled import Product, Tiled
 from counterpoint.parts.losses.tiles import walk
 
 TILE = 1024  # 4 MB of fp32 scores: docs/decisions/0003-one-softmax.md has the measurement
 
-# Below this |s| a sum of exp(s) neither overflows nor loses its smallest terms, for any number
-# of candidates up to 10^9: no maximum has to be found and subtracted.
-SAFE = {torch.float32: 60.0, torch.float64: 600.0}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """The score of every positive pair, and one number per anchor for its negatives."""
+    """The score of every positive pair, and one number per anchor for its negatives, or several."""
 
     positive: Float[Tensor, " pair"]
     pairs: Positives
     negative: Float[Tensor, " anchor"]
+    more: tuple[Float[Tensor, " anchor"], ...] = ()
+    """The numbers of further reductions."""
 
     @property
     def anchor(self) -> Int64[Tensor, " pair"]:
         """The anchor of every positive pair."""
         return self.pairs.anchor
 
+    @property
+    def negatives(self) -> tuple[Float[Tensor, " anchor"], ...]:
+        """The numbers of all reductions, in the order in which they were asked for."""
+        return self.negative, *self.more
 
-def summarise(scores: Scores, *, tile: int = TILE) -> Summary:
-    r"""Return s^+ of every positive pair and log sum exp s^- of every anchor's negatives.
+
+def summarise(
+    scores: Scores, *, over: tuple[Reduction, ...] = (LogSumExp(),), tile: int = TILE
+) -> Summary:
+    r"""Return s^+ of every positive pair, and the reductions of every anchor's negatives.
 
     $$ s_{ij} = squash(\langle a_i, c_j \rangle), \quad
        negative_i = \log \sum_{j: id_j \ne id_i} e^{s_{ij}} $$
 
-    An anchor without negatives has -inf. Half precision is computed in fp32.
+    with the default; one walk serves any number of reductions. An anchor without negatives has
+    -inf. Half precision is computed in fp32.
 
     >>> z = torch.zeros(4, 2)
     >>> images = torch.tensor([0, 1, 0, 1])
-    >>> summary = summarise(
-    ...     Scores(anchors=z, candidates=z, anchor_identity=images, candidate_identity=images,
-    ...            itself=0, shared=True)
+    >>> scores = Scores(
+    ...     anchors=z, candidates=z, anchor_identity=images, candidate_identity=images,
+    ...     itself=0, shared=True,
     ... )
-    >>> summary.negative.exp()  # two candidates of the other image, all scores are 0
+    >>> summarise(scores).negative.exp()  # two candidates of the other image, all scores are 0
     tensor([2., 2., 2., 2.])
+    >>> from counterpoint.parts.losses.reductions import SoftplusSum
+    >>> one, other = summarise(scores, over=(LogSumExp(), SoftplusSum())).negatives
+    >>> other.exp()
+    tensor([4., 4., 4., 4.])
     """
+    assert over, "a loss that needs no negatives takes `positives`"
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
-    safe = _bound(scores) < SAFE[anchors.dtype]
+    bound = _bound(scores)
     if scores.slices is not None:
         slices = slice_plan(scores, size=tile)
-        positive, negative = Sliced.apply(anchors, candidates, slices, scores.clip, safe)
-        return Summary(positive, slices.positives, negative)
+        found = Sliced.apply(anchors, candidates, slices, scores.clip, over, bound)
+        return _summary(slices.positives, *found)
     if (loud := _negatives_only(scores)) is not None:
-        return replace(positives(scores), negative=summarise(loud, tile=tile).negative)
+        of_negatives = summarise(loud, over=over, tile=tile)
+        return replace(positives(scores), negative=of_negatives.negative, more=of_negatives.more)
     plan = walk(scores, size=tile)
-    positive, negative = Tiled.apply(anchors, candidates, plan, scores.clip, safe)
-    return Summary(positive, plan.positives, negative)
+    return _summary(
+        plan.positives, *Tiled.apply(anchors, candidates, plan, scores.clip, over, bound)
+    )
+
+
+def _summary(pairs: Positives, positive: Tensor, negative: Tensor, *more: Tensor) -> Summary:
+    return Summary(positive, pairs, negative, more)
 
 
 def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
@@ -82,7 +101,10 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
     if scores.slices is not None:
         return _hardest_in_slices(scores, slice_plan(scores, size=tile))
     if (loud := _negatives_only(scores)) is not None:
-        return replace(positives(scores), negative=hardest(loud, tile=tile).negative)
+        found = positives(scores)  # its negatives are -inf
+        if not len(loud.candidates):
+            return found
+        return replace(found, negative=hardest(loud, tile=tile).negative)
     anchors, candidates = at_least_fp32(scores.anchors), at_least_fp32(scores.candidates)
     plan = walk(scores, size=tile)
     with without_autocast(anchors.device):

@@ -28,13 +28,19 @@ from counterpoint.parts.views.several import ChannelSplit, MultiView
 from counterpoint.parts.views.stage import Stage
 
 
-def simclr_views(size: int, *, smallest: float = 0.08, evaluation: int | None = None) -> Pipeline:
+def simclr_views(
+    size: int,
+    *,
+    smallest: float = 0.08,
+    evaluation: int | None = None,
+    sigma: tuple[float, float] = (0.1, 2.0),
+) -> Pipeline:
     """Return SimCLR's views (Chen et al. 2020, appendix A; B.9 for CIFAR-10).
 
-    `smallest` is the least share of the area that a crop keeps.
+    `smallest` is the least share of the area that a crop keeps, `sigma` the width of the blur.
     """
     # google-research/simclr, README: CIFAR-10 has jitter strength 0.5 and no blur.
-    strength, blur = (0.5, ()) if size <= 32 else (1.0, (_blur(size),))
+    strength, blur = (0.5, ()) if size <= 32 else (1.0, (_blur(size, sigma=sigma),))
     jitter = (0.8 * strength, 0.8 * strength, 0.8 * strength, 0.2 * strength)
     return Pipeline(
         (
@@ -63,6 +69,25 @@ def moco_views(size: int, *, evaluation: int | None = None) -> Pipeline:
             *(() if size <= 32 else (_blur(size),)),
             _normalise(size),
         ),
+        evaluation=_centre(evaluation or size),
+    )
+
+
+def instdisc_views(size: int, *, evaluation: int | None = None) -> Pipeline:
+    """Return the one view of instance discrimination (zhirongw/lemniscate.pytorch).
+
+    On CIFAR-10 (cifar.py) it does not flip; above (main.py) it does. Main.py makes an image grey
+    before the jitter, which then changes its brightness and contrast alone; here it is the last.
+    """
+    return Pipeline(
+        (
+            RandomResizedCrop(size, scale=(0.2, 1.0)),
+            *(() if size <= 32 else (HorizontalFlip(0.5),)),
+            ColourJitter(0.4, 0.4, 0.4, 0.4, p=1.0),
+            Greyscale(0.2),
+            _normalise(size),
+        ),
+        views=1,
         evaluation=_centre(evaluation or size),
     )
 
@@ -163,9 +188,9 @@ def _amdim_stages(size: int) -> tuple[Stage, ...]:
     return (moves, jitter, Greyscale(grey), _normalise(size))
 
 
-def _blur(size: int, *, p: float = 0.5) -> GaussianBlur:
+def _blur(size: int, *, p: float = 0.5, sigma: tuple[float, float] = (0.1, 2.0)) -> GaussianBlur:
     """Blur over a tenth of the side, made odd (SimCLR, appendix A; BYOL has 23 at 224)."""
-    return GaussianBlur(size // 20 * 2 + 1, p=p)
+    return GaussianBlur(size // 20 * 2 + 1, sigma, p)
 
 
 def _normalise(size: int) -> Normalise:

@@ -26,7 +26,7 @@ def parts_section(material: Material) -> Section | None:
         return None
     if not material.several:
         rows = material.runs[0].rows
-        flow = [_part(number, *row) for number, row in enumerate(rows, start=1)]
+        flow = [part_card(number, *row) for number, row in enumerate(rows, start=1)]
         return Section("parts", "Parts", el("ol", {"class": "flow"}, *flow))
     return Section("parts", "Parts", _differences(material))
 
@@ -37,10 +37,12 @@ def different_parts(runs: Sequence[Findings]) -> list[str]:
     return [n for n in names if len({dict(run.rows).get(n) for run in runs}) > 1]
 
 
-def _part(number: int, name: str, settings: str) -> Html:
+def part_card(number: int, name: str, settings: Html | str, note: str | None = None) -> Html:
+    """Show one part as a card: its number, its name, its settings, and what is to be said of it."""
     head = el("b", {}, el("span", {"class": "part-number"}, number), name)
     symbol = el("span", {"class": "symbol", "aria-hidden": "true"}, SYMBOLS.get(name, ""))
-    return el("li", {}, el("p", {}, head, symbol), el("p", {"class": "settings"}, settings))
+    said = None if note is None else el("p", {"class": "note"}, note)
+    return el("li", {}, el("p", {}, head, symbol), el("p", {"class": "settings"}, settings), said)
 
 
 def _differences(material: Material) -> Html:
@@ -72,7 +74,7 @@ def _folded(equal: list[str], run: Findings, names: list[str]) -> Html | None:
     if not equal:
         return None
     rows = dict(run.rows)
-    shown = [_part(names.index(name) + 1, name, rows[name]) for name in equal]
+    shown = [part_card(names.index(name) + 1, name, rows[name]) for name in equal]
     summary = el("summary", {}, f"The same in all: {joined(equal)}")
     return el("details", {}, summary, el("ol", {"class": "flow"}, *shown))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from counterpoint.study.studies.family import family
 from counterpoint.study.studies.one_part import one_part_study
 from counterpoint.study.studies.scales import Scale
 from counterpoint.study.studies.table1 import table1
@@ -14,6 +15,7 @@ STUDIES: dict[str, Callable[[Scale], list[Trial]]] = {
     "table2": table2,
     "table3": table3,
     "parts": one_part_study,
+    "family": family,
 }
 
-__all__ = ["STUDIES", "parts", "table1", "table2", "table3"]
+__all__ = ["STUDIES", "family", "one_part_study", "table1", "table2", "table3"]

@@ -72,11 +72,11 @@ def require_figure(trials: Iterable[Trial], figure: str) -> None:
     """Refuse a figure that a study will not have, before its first trial has run."""
     for trial in trials:
         there = [name for probe in trial.probes for name in (probe, f"{probe} validation")]
-        if figure not in (*there, "lr"):
-            known = ", ".join(trial.probes)
+        measured = (*trial.probes, *trial.criteria)
+        if figure not in (*there, *trial.criteria, "lr"):
             raise ValueError(
-                f"study: {trial.key} will have no figure {figure!r}; it has {known}: "
-                f"--figure {trial.probes[0] if trial.probes else 'NAME'}"
+                f"study: {trial.key} will have no figure {figure!r}; it has "
+                f"{', '.join(measured)}: --figure {measured[0] if measured else 'NAME'}"
             )
 
 
@@ -138,11 +138,16 @@ def _compared(
         if place == best:
             found[place] = replace(cell, best=len(group) > 1)
         else:
-            found[place] = replace(cell, p=_chance(grouped[place], grouped[best], figure))
+            found[place] = replace(
+                cell, p=chance_of_difference(grouped[place], grouped[best], figure)
+            )
     return found
 
 
-def _chance(one: Sequence[Outcome], best: Sequence[Outcome], figure: str) -> float | None:
+def chance_of_difference(
+    one: Sequence[Outcome], best: Sequence[Outcome], figure: str
+) -> float | None:
+    """Return the p of a difference in a figure: image by image where both have the same ones."""
     both = [*one, *best]
     same = {(o.tested, o.data) for o in both}
     if len(same) == 1 and all(figure in o.right for o in both):

@@ -62,6 +62,26 @@ def over_seeds(one: Sequence[float], other: Sequence[float]) -> float | None:
     return _two_sided(means[0] - means[1])
 
 
+def holm(chances: Sequence[float]) -> list[float]:
+    r"""Correct the p of several comparisons for their number (Holm 1979).
+
+    With the m values in order, $p_{(1)} \le p_{(2)} \le \dots$,
+
+    $$ \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1) \, p_{(j)}) $$
+
+    The chance that any of those below 0.05 is due to luck alone is then below 0.05, however the
+    comparisons depend on each other.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    found, largest = [0.0] * len(chances), 0.0
+    for done, place in enumerate(sorted(range(len(chances)), key=lambda at: chances[at])):
+        largest = max(largest, min(1.0, (len(chances) - done) * chances[place]))
+        found[place] = largest
+    return found
+
+
 def _means_of_draws(
     values: Float[Tensor, " n"], draws: int, generator: torch.Generator
 ) -> Float[Tensor, " draw"]:

@@ -124,9 +124,8 @@ def small_files(path: Path, folder: int, *, readers: int | None = 1) -> tuple[Ma
     """
     manifest = _manifest(path, folder)
     total, memory = sum(stored.bytes for stored in manifest.shares), _memory() * (readers or 1)
-    if (
-        readers is not None and total > memory
-    ):  # files with holes claim any length and take no space
+    # Files with holes claim any length and take no space.
+    if readers is not None and total > memory:
         raise CheckpointError(f"{MANIFEST}: tensors of {total} bytes, more than {memory} of memory")
     with _file(PLAIN, folder, manifest.plain) as file:
         text = file.take(file.size)

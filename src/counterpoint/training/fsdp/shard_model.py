@@ -35,7 +35,7 @@ def shard_model(model: Model, mesh: DeviceMesh, *, compiled: bool = False) -> No
 
 @torch.no_grad()
 def same_weights(model: nn.Module, mesh: DeviceMesh) -> None:
-    """Give all ranks the weights of the first: a module of a user's own may have drawn others.
+    """Send the weights of rank 0 to all ranks: a module of a user's own may have drawn others.
 
     Rows of a memory that ranks have divided are not the same, and stay.
     """

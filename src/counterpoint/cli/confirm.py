@@ -1,0 +1,117 @@
+"""counterpoint confirm."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from counterpoint.cli.early import refuse_early
+from counterpoint.cli.last_words import last_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from counterpoint.design.confirm_run import Asked, Run
+    from counterpoint.design.confirmed import Compared
+    from counterpoint.study.outcome import Outcome
+    from counterpoint.study.result_store import ResultStore
+    from counterpoint.study.trial import Trial
+
+
+def confirm_command(
+    folder: str,
+    *,
+    data: str | None = None,
+    random: str | None = None,
+    top: int = 3,
+    seeds: int = 5,
+    shipped: int = 3,
+    runner: Literal["local", "ray"] = "local",
+    at_once: int | None = None,
+    address: str | None = None,
+) -> None:
+    """Confirm what a search found: fresh seeds, full length, test images, against shipped methods.
+
+    The best of the search are trained again with seeds that it did not use, and so are their
+    rivals: at equal operations and at equal images. This needs labels, and it is the first time
+    that test images are read. Each difference has a p that is corrected for all comparisons made.
+
+    Give the same command again at any time: finished trials are kept. With --data the same
+    methods are run on other images, and all comparisons are corrected together.
+
+    Example:
+        counterpoint confirm runs/design
+
+    Args:
+        folder: Folder of a search, from counterpoint design.
+        data: Other images to confirm on, with labels (default: the images of the search).
+        random: Folder of a random search of the same cost, whose best is a rival (default: none).
+        top: Number of candidates to confirm, the best first.
+        seeds: Number of fresh seeds.
+        shipped: Number of shipped methods to compare with: the best by the linear probe on
+            validation images, after a trial of each at full length.
+        runner: "local" runs processes on this machine, "ray" runs tasks on a Ray cluster.
+        at_once: Trials to run in parallel, with --runner local (default: cores / those of a trial).
+        address: Address of a Ray cluster (default: the one this process is part of).
+    """
+    for place in filter(None, (folder, random)):
+        if not (Path(place) / "design.json").is_file():
+            raise FileNotFoundError(
+                f"design: {place} has no design.json; counterpoint design writes one"
+            )
+    if data is not None:
+        refuse_early(data=os.path.expandvars(data))
+    from counterpoint.design.confirm_run import Asked
+    from counterpoint.design.confirmed import confirmed_markdown
+    from counterpoint.design.finish import finish_design
+
+    asked = Asked(
+        data=data,
+        random=None if random is None else Path(random),
+        top=top,
+        seeds=seeds,
+        shipped=shipped,
+    )
+    table = _confirm(Path(folder), asked, runner=runner, at_once=at_once, address=address)
+    sys.stdout.write(confirmed_markdown(table))
+    report = finish_design(Path(folder))
+    last_words(f"{len(table)} comparisons: {report}", aside=True)
+
+
+def _confirm(
+    folder: Path, asked: "Asked", *, runner: str, at_once: int | None, address: str | None
+) -> "list[Compared]":
+    from functools import partial
+
+    from counterpoint.design.confirm_run import confirm
+    from counterpoint.design.search_files import read_settings
+    from counterpoint.study.dashboard import Progress
+
+    cpus = read_settings(folder).cpus
+    progress = Progress(at_once=at_once or 1)
+    run: Run
+    if runner == "ray":
+        from counterpoint.study.runners.ray_tasks import run_ray
+
+        run = partial(run_ray, cpus=cpus, address=address, tell=progress.tell)
+    else:
+        from counterpoint.study.runners.local import run_local
+
+        run = partial(run_local, cpus=cpus, at_once=at_once, tell=progress.tell)
+
+    def told(trials: "Sequence[Trial]", store: "ResultStore") -> "Iterator[Outcome]":
+        """Say a line for each trial."""
+        for outcome in run(trials, store):
+            left = progress.left_seconds() or 0.0
+            words = f"{outcome.trial.name}, seed {outcome.trial.seed}: {outcome.state}"
+            sys.stderr.write(f"{words}, about {left / 60:.0f} min left\n")
+            yield outcome
+
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        return confirm(folder, asked, told)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped; run the same command again to resume") from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

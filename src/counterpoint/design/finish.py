@@ -1,0 +1,41 @@
+"""What a search leaves for people: the page report.html and the file method.py."""
+
+from pathlib import Path
+
+from counterpoint.design.again import design_again
+from counterpoint.design.confirm_run import read_confirmation
+from counterpoint.design.design_settings import epoch_flops, ground_of
+from counterpoint.design.evolution import ranked
+from counterpoint.design.method_file import method_source
+from counterpoint.design.report.design_material import material_of
+from counterpoint.design.report.design_page import design_page
+from counterpoint.design.search_files import Searched, read_design, write_durably
+
+REPORT, METHOD = "report.html", "method.py"
+
+
+def finish_design(out: Path, found: Searched | None = None) -> Path:
+    """Write the report of a search, and its best method as a file; return the report.
+
+    Both may be written at any time: of a search that goes on they show what there is.
+    """
+    found = read_design(out) if found is None else found
+    best = ranked(found.judged())
+    if best:
+        candidate = best[0].candidate
+        write_durably(out / METHOD, method_source(candidate, name=f"found-{candidate.fingerprint}"))
+    material = material_of(
+        found,
+        folder=out.name,
+        again=design_again(found, epochs=full_epochs(found), out=out.name),
+        compared=read_confirmation(out),
+    )
+    write_durably(out / REPORT, design_page(material))
+    return out / REPORT
+
+
+def full_epochs(found: Searched) -> float:
+    """Return how many epochs of the reference method a full trial costs."""
+    settings = found.settings
+    ground = ground_of(settings.data, size=settings.size, limit=settings.limit)
+    return settings.full / epoch_flops(ground, settings.encoder, settings.batch)

@@ -1,0 +1,51 @@
+"""What the criteria are worth here: how far they agree with the labelled probe that was watched."""
+
+from dataclasses import replace
+from math import isnan
+
+from counterpoint.design.criteria_calibration import ALL, Agreement, calibration
+from counterpoint.design.report.design_material import DesignMaterial, cell, figures_table
+from counterpoint.report.markup import Html, el, join
+from counterpoint.report.material import Section, code, hint, scrolled
+from counterpoint.report.words import joined
+
+
+def worth_section(material: DesignMaterial) -> Section:
+    """Show the agreement of each criterion with each probe; without one, where it was measured."""
+    settings = material.found.settings
+    outcomes = material.found.outcomes.values()
+    # Each criterion by itself, and the mean rank of those that the search chose by.
+    chose = [replace(o, trial=replace(o.trial, criteria=settings.criteria)) for o in outcomes]
+    found = [one for one in calibration(outcomes) if one.criterion != ALL]
+    found += [one for one in calibration(chose) if one.criterion == ALL]
+    title = "What the criteria are worth"
+    if not found:
+        words = (
+            "No labelled probe was watched, so it is not known how well the criteria choose on "
+            "these images. With labels add ",
+            code("--watch knn"),
+            "; it is recorded and chooses nothing.",
+        )
+        return Section("worth", title, hint(*words))
+    said = (
+        "Rank correlation of each criterion with the validation accuracy of a labelled probe, "
+        "among candidates of equal budget, and how many points choosing by it loses against "
+        "choosing by labels. 95 % of bootstrap draws are between the two numbers in parentheses."
+    )
+    if settings.labels is None:
+        said += f" The search chose by the mean rank of {joined(list(settings.criteria))}."
+    heads = ["criterion", "probe", "trials", "rank correlation", "points lost", "drawn at random"]
+    table = figures_table(title, heads, [_row(one) for one in found])
+    return Section("worth", title, join([el("p", {}, said), scrolled(title, table)]))
+
+
+def _row(one: Agreement) -> list[Html]:
+    between = f"{one.rho:.2f} ({one.low:.2f} to {one.high:.2f})"
+    return [
+        el("th", {"scope": "row"}, one.criterion),
+        cell(one.probe),
+        cell(f"{one.trials:,}"),
+        cell("no order" if isnan(one.rho) else between),
+        cell(f"{one.regret:.1f}"),
+        cell(f"{one.at_random:.1f}"),
+    ]

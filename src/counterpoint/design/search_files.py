@@ -1,0 +1,172 @@
+"""The folder of a search: design.json, rounds/NNNN.json, and trials/ with an outcome for each.
+
+outcomes.json has all outcomes of finished rounds in one file: with it the folder may be kept and
+resumed without trials/.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from counterpoint.design.candidate import Candidate
+from counterpoint.design.design_settings import DesignSettings, differing, trial_of
+from counterpoint.design.evolution import Judged, Round
+from counterpoint.design.judging import standing
+from counterpoint.framework import codec
+from counterpoint.study.bundle import read_study
+from counterpoint.study.outcome import Outcome
+from counterpoint.study.result_store import FILE, ResultStore
+from counterpoint.study.trial import Trial
+
+SETTINGS, ROUNDS, TRIALS, OUTCOMES = "design.json", "rounds", "trials", "outcomes.json"
+
+
+@dataclass(slots=True)
+class Searched:
+    """A search so far: its rounds, and what the candidates found on each rung."""
+
+    settings: DesignSettings
+    rounds: list[Round] = field(default_factory=list)
+    outcomes: dict[tuple[str, int], Outcome] = field(default_factory=dict)
+    """By the candidate's fingerprint and the number of the rung."""
+
+    @property
+    def candidates(self) -> dict[str, Candidate]:
+        """All candidates that were run, by fingerprint, in their order."""
+        return {c.fingerprint: c for one in self.rounds for c in one.candidates}
+
+    @property
+    def seen(self) -> set[str]:
+        """Fingerprints of all that was proposed, refused ones included."""
+        refused = {c.fingerprint for one in self.rounds for c, _ in one.refused}
+        return refused | self.candidates.keys()
+
+    @property
+    def core_hours(self) -> float:
+        """What all trials took of the processors, however busy these were with other things."""
+        return sum(core_hours(outcome, self.settings) for outcome in self.outcomes.values())
+
+    def standing(self, rung: int) -> dict[str, float]:
+        """Return the standing of every candidate that was run on a rung."""
+        figures = {n: o.figures for (n, number), o in self.outcomes.items() if number == rung}
+        wanted = self.settings
+        return standing(figures, criteria=wanted.criteria, probe=wanted.labels)
+
+    def judged(self) -> list[Judged]:
+        """Return every candidate that was run, with the highest rung it reached."""
+        found: dict[str, Judged] = {}
+        known = self.candidates
+        for rung in range(len(self.settings.rungs)):
+            for name, score in self.standing(rung).items():
+                found[name] = Judged(known[name], rung, score)
+        return list(found.values())
+
+
+def core_hours(outcome: Outcome, settings: DesignSettings) -> float:
+    """Return what a trial took; by the clock where processor time was not counted yet."""
+    return (outcome.cost.core_seconds or outcome.cost.seconds * settings.cpus) / 3600
+
+
+def begin(settings: DesignSettings, out: Path) -> None:
+    """Write the settings of a search, or refuse a folder that has another search."""
+    file = out / SETTINGS
+    if not file.exists():
+        write_durably(file, settings.to_json() + "\n")
+        return
+    kept = read_settings(out)
+    if other := differing(kept, settings):
+        name = other[0]
+        raise ValueError(
+            f"design: {out} has a search with {name} {getattr(kept, name)!r}, and this one has "
+            f"{getattr(settings, name)!r}; give what it was begun with, or another --out"
+        )
+
+
+def read_settings(out: Path) -> DesignSettings:
+    """Read what the search in a folder was begun with."""
+    return DesignSettings.from_json((out / SETTINGS).read_text())
+
+
+def round_file(out: Path, number: int) -> Path:
+    """Return the file of a round."""
+    return out / ROUNDS / f"{number:04d}.json"
+
+
+def write_round(out: Path, number: int, made: Round) -> None:
+    """Write a round: a candidate on each line, then those that were refused."""
+    taken = ",\n".join(one.to_json() for one in made.candidates)
+    refused = ",\n".join(
+        codec.to_text({"candidate": codec.encode(one), "why": why}) for one, why in made.refused
+    )
+    text = f'{{"candidates": [\n{taken}\n], "refused": [\n{refused}\n]}}\n'
+    write_durably(round_file(out, number), text)
+
+
+def read_round(out: Path, number: int) -> Round | None:
+    """Read a round; None where it was not begun."""
+    file = round_file(out, number)
+    if not file.exists():
+        return None
+    content = codec.from_text(file.read_text())
+    assert isinstance(content, dict)
+    return Round(
+        tuple(_candidate(one) for one in content["candidates"]),
+        tuple((_candidate(one["candidate"]), one["why"]) for one in content["refused"]),
+    )
+
+
+def read_design(out: Path) -> Searched:
+    """Read a search, whether it has ended or not."""
+    unbundle(out)
+    found = Searched(read_settings(out))
+    store = ResultStore(str(out / TRIALS))
+    while (made := read_round(out, len(found.rounds))) is not None:
+        found.rounds.append(made)
+        for rung in found.settings.rungs:
+            for candidate in made.candidates:
+                trial = trial_of(candidate, rung, found.settings)
+                if (outcome := outcome_of(trial, store)) is not None:
+                    found.outcomes[candidate.fingerprint, rung.number] = outcome
+    return found
+
+
+def unbundle(out: Path) -> None:
+    """Put the outcomes of outcomes.json back into trials/, those that are not there."""
+    file = out / OUTCOMES
+    if not file.exists():
+        return
+    store = ResultStore(str(out / TRIALS))
+    for outcome in read_study(str(file))[0]:
+        if outcome_of(outcome.trial, store) is None:
+            store.keep(outcome)
+
+
+def outcome_of(trial: Trial, store: ResultStore) -> Outcome | None:
+    """Read an outcome, also of a trial that failed.
+
+    A study runs a failed trial again when it is started again. A search does not: what it found
+    would then depend on how often it was interrupted.
+    """
+    file = store.workplace(trial) / FILE
+    return Outcome.from_json(file.read_text()) if file.exists() else None
+
+
+def ended_trials(found: Searched) -> Sequence[Trial]:
+    """Return the trials that have an outcome, in the order of the rounds."""
+    return [outcome.trial for outcome in found.outcomes.values()]
+
+
+def write_durably(file: Path, text: str) -> None:
+    """Write a file that is whole or not there, whenever the process is killed."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f"{file.name}.new")
+    with new.open("w") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+    new.replace(file)
+
+
+def _candidate(content: codec.Json) -> Candidate:
+    return Candidate.from_json(codec.to_text(content))

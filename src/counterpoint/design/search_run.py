@@ -1,0 +1,184 @@
+"""A search: rounds of candidates, each by successive halving, until the hours are used."""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from counterpoint.design.candidate import Candidate
+from counterpoint.design.design_settings import (
+    REFERENCE,
+    DesignSettings,
+    Ground,
+    ground_of,
+    trial_of,
+)
+from counterpoint.design.evolution import Accept, Round, next_round
+from counterpoint.design.halving import Rung, promoted
+from counterpoint.design.population import known
+from counterpoint.design.refusal import refusal
+from counterpoint.design.search_files import (
+    OUTCOMES,
+    TRIALS,
+    Searched,
+    begin,
+    ended_trials,
+    outcome_of,
+    read_round,
+    unbundle,
+    write_durably,
+    write_round,
+)
+from counterpoint.failures import RunFailure
+from counterpoint.methods import method_named
+from counterpoint.study.bundle import bundled
+from counterpoint.study.outcome import Outcome
+from counterpoint.study.result_store import ResultStore
+from counterpoint.study.trial import Trial, pairs
+
+Run = Callable[[Sequence[Trial], ResultStore], Iterator[Outcome]]
+"""Runs trials, once each, and yields outcomes as they are ready; a failed one is an outcome."""
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """Who is told how far a search is."""
+
+    def round_wanted(self, number: int) -> None: ...
+
+    def round_begun(self, number: int, made: Round) -> None: ...
+
+    def rung_begun(self, rung: Rung, trials: int, done: int) -> None: ...
+
+    def trial_ended(self, outcome: Outcome, found: Searched) -> None: ...
+
+    def round_ended(self, number: int, found: Searched, pool: Sequence[Candidate]) -> None: ...
+
+
+def design(
+    settings: DesignSettings, out: Path, *, hours: float, run: Run, watcher: Watcher
+) -> Searched:
+    """Search until another round would not fit into the core-hours; resume what is in `out`.
+
+    A round that was begun is always finished, and there is one at least. Rounds are a function of
+    the settings and of the figures found before, and every figure one of its trial: a search that
+    was killed at any time and started again finds what an undisturbed one does.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    begin(settings, out)
+    unbundle(out)
+    ground = ground_of(settings.data, size=settings.size, limit=settings.limit)
+    pool = pool_of(settings, ground)
+    accept = accept_of(settings, ground)
+    found = Searched(settings)
+    store = ResultStore(str(out / TRIALS))
+    while True:
+        number = len(found.rounds)
+        made = read_round(out, number)
+        if made is None:
+            if number and found.core_hours * (number + 1) / number > hours:
+                return found
+            watcher.round_wanted(number)
+            made = next_round(
+                settings.seed,
+                number,
+                found.judged(),
+                pool,
+                accept,
+                size=settings.candidates,
+                seen=found.seen,
+                strategy=settings.strategy,
+            )
+            if not made.candidates and number == 0:
+                raise ValueError(_nothing_to_try(made))
+            if not made.candidates:  # the grammar is used up
+                return found
+            write_round(out, number, made)
+        watcher.round_begun(number, made)
+        found.rounds.append(made)
+        _halve(found, store, run, watcher)
+        write_durably(out / OUTCOMES, bundled(_bundle(found)))
+        _refuse_failures(found)
+        watcher.round_ended(number, found, pool)
+
+
+def _nothing_to_try(made: Round) -> str:
+    """Say why a search cannot begin."""
+    candidate, why = made.refused[0]
+    return (
+        f"design: all {len(made.refused)} candidates were refused; {candidate.change} for {why}; "
+        "give more --hours, --full-epochs, a smaller --batch-size or a smaller --encoder"
+    )
+
+
+def _refuse_failures(found: Searched) -> None:
+    """End a search whose last round gave nothing: the next would not either, and costs nothing."""
+    names = {one.fingerprint for one in found.rounds[-1].candidates}
+    own = [outcome for (name, _), outcome in found.outcomes.items() if name in names]
+    if all(outcome.state == "failed" for outcome in own):
+        raise RunFailure(
+            f"design: all {len(own)} trials of round {len(found.rounds) - 1} failed; the first "
+            f"said: {own[0].error}"
+        )
+
+
+def pool_of(settings: DesignSettings, ground: Ground) -> list[Candidate]:
+    """Return the known methods as candidates, with the encoder and the batch of the search."""
+    # SimCLR takes the encoder as it is given, without a twin or a head around it.
+    bare = method_named(REFERENCE, size=ground.side, encoder=settings.encoder).encoder
+    methods = known(ground.side, bare)
+    if settings.batch is None:
+        return methods
+    return [
+        replace(one, training=pairs(dict(one.training) | {"batch": settings.batch}))
+        for one in methods
+    ]
+
+
+def accept_of(settings: DesignSettings, ground: Ground) -> Accept:
+    """Return what refuses candidates: those that cannot be built, or take too long a step."""
+    first = settings.rungs[0].budget.n
+
+    def accept(candidate: Candidate) -> str | None:
+        try:
+            return refusal(candidate, ground.image, flops=first, steps=settings.least_steps)
+        except Exception as error:  # noqa: BLE001 (a composition nobody thought of is no end)
+            return f"{type(error).__name__}: {error}"
+
+    return accept
+
+
+def _halve(found: Searched, store: ResultStore, run: Run, watcher: Watcher) -> None:
+    """Run the last round of a search, rung by rung."""
+    going = list(found.rounds[-1].candidates)
+    for rung in found.settings.rungs:
+        if rung.number > 0:
+            scores = found.standing(rung.number - 1)
+            own = {c.fingerprint: scores[c.fingerprint] for c in going}
+            by_name = {c.fingerprint: c for c in going}
+            going = [by_name[name] for name in promoted(own, rung.places)]
+        trials = {c.fingerprint: trial_of(c, rung, found.settings) for c in going}
+        todo = []
+        for name, trial in trials.items():
+            outcome = outcome_of(trial, store)
+            if outcome is None:
+                todo.append(trial)
+            else:
+                found.outcomes[name, rung.number] = outcome
+                forget_weights(trial, store)  # it may have been killed just before
+        watcher.rung_begun(rung, len(trials), len(trials) - len(todo))
+        for outcome in run(todo, store):
+            found.outcomes[outcome.trial.name, rung.number] = outcome
+            forget_weights(outcome.trial, store)
+            watcher.trial_ended(outcome, found)
+
+
+def forget_weights(trial: Trial, store: ResultStore) -> None:
+    """Remove the weights of a finished trial: a few hundred would fill a disk."""
+    shutil.rmtree(store.workplace(trial) / "run", ignore_errors=True)
+
+
+def _bundle(found: Searched) -> tuple[list[Outcome], list[tuple[str, Trial]]]:
+    trials = ended_trials(found)
+    return list(found.outcomes.values()), [(trial.fingerprint, trial) for trial in trials]

@@ -1,0 +1,57 @@
+"""What is looked at when a composition runs on the meta device."""
+
+from inspect import signature
+
+from torch import Tensor, nn
+
+from counterpoint.framework.contracts import BuiltLoss
+from counterpoint.framework.errors import PartError
+from counterpoint.framework.records import Comparison, Maps
+
+
+def takes_scores_and_world(loss: BuiltLoss) -> None:
+    """Refuse a loss that cannot be called as `contrast` does; only its arguments are looked at."""
+    called = signature(loss.forward if isinstance(loss, nn.Module) else loss)
+    try:
+        called.bind("scores", "world")
+    except TypeError as error:
+        raise PartError(
+            "loss",
+            got=f"{type(loss).__name__}{called}",
+            needs="a loss that is called as loss(scores, world)",
+            do="add the argument world; a sum over anchors need not use it",
+        ) from error
+
+
+def common_widths(comparisons: tuple[Comparison, ...]) -> tuple[int, int]:
+    """Read the width of anchors and candidates; all comparisons share one similarity."""
+    for one in comparisons:
+        if not isinstance(one.anchor_identity, Tensor):
+            raise PartError(
+                "extraction",
+                got=f"identities that are {type(one.anchor_identity).__name__}",
+                needs="a tensor of int64",
+                do="an extraction is called with (encoded, samples, world): take samples.index",
+            )
+    widths = {(c.anchors.shape[1], c.candidates.shape[1]) for c in comparisons}
+    if len(widths) != 1:
+        raise PartError(
+            "extraction",
+            got=f"comparisons of widths {sorted(widths)}",
+            needs="one width for all anchors and one for all candidates",
+            do="bring the maps together by learned 1x1 maps",
+        )
+    return widths.pop()
+
+
+def trains_the_encoder(maps: tuple[Maps, ...], comparisons: tuple[Comparison, ...]) -> None:
+    """Refuse vectors that are all constants where the maps are not: no weight would ever move."""
+    vectors = [side for one in comparisons for side in (one.anchors, one.candidates)]
+    given = any(m.requires_grad for view in maps for m in view)
+    if given and not any(side.requires_grad for side in vectors):
+        raise PartError(
+            "extraction",
+            got="anchors and candidates without a gradient",
+            needs="one of them to train the encoder",
+            do="take away a twin, StopGradient or NearestAnchors: each makes a side constant",
+        )

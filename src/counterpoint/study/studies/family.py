@@ -1,0 +1,48 @@
+"""All methods on one encoder: at equal images, and at equal operations."""
+
+from dataclasses import replace
+
+from counterpoint.catalogue import METHODS
+from counterpoint.study.budget import Budget, Flops
+from counterpoint.study.studies.scales import BUDGET, NARROW, SEEDS, Scale, part_json, trial
+from counterpoint.study.trial import Trial, seeds
+
+ENCODER = {"small": part_json(NARROW), "paper": "resnet18"}
+OPERATIONS = {
+    # Those of SimCLR on this encoder at equal images: step_flops, times 176 steps of 128 images.
+    "small": Flops(1.501e12),
+    # The same of a ResNet-18 at the batch of its recipe, 512.
+    "paper": Flops(8.995e16),
+}
+
+
+def family(scale: Scale) -> list[Trial]:
+    """Return every method and random weights, in the form of table 3, each with its recipe's rate.
+
+    A method that needs labels is among them, as a mark of what labels give.
+    """
+    cells = [
+        replace(
+            trial(scale, f"{name}-small" if scale == "small" else name),
+            name=f"family {name} {column}",
+            encoder=ENCODER[scale],
+            budget=budget,
+            rates=(),
+            row=name,
+            column=column,
+        )
+        for name in METHODS
+        for column, budget in columns(scale).items()
+    ]
+    simclr = next(cell for cell in cells if cell.row == "simclr")
+    mark = replace(simclr, name="family random", kind="random", row="random weights")
+    return [one for cell in (mark, *cells) for one in seeds(cell, SEEDS[scale])]
+
+
+def columns(scale: Scale) -> dict[str, Budget]:
+    """Return what is equal in each column.
+
+    >>> list(columns("small"))
+    ['equal images', 'equal operations']
+    """
+    return {"equal images": BUDGET[scale], "equal operations": OPERATIONS[scale]}

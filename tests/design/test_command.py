@@ -1,0 +1,81 @@
+"""counterpoint design, as it is typed: the plan, a search that is killed, and what it says."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from counterpoint.cli import main
+from counterpoint.design.design_settings import DesignSettings, Ground, epoch_flops, full_flops
+from counterpoint.design.plan_words import plan_lines
+from counterpoint.design.search_files import read_design
+
+COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
+SHORT = ["--limit", "240", "--batch-size", "32", "--candidates", "3", "--full-epochs", "12"]
+
+
+def test_a_plan_prints_rungs_and_writes_nothing(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    main(["design", str(data / "cifar10"), "--hours", "16", "--plan"])
+    said = capsys.readouterr().out
+    assert "45,000 images" in said
+    assert [line.split()[2] for line in said.splitlines() if line.startswith("rung")] == [
+        "27",
+        "9",
+        "3",
+    ]
+    assert "next: counterpoint design" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_hours_hold_ten_rounds_and_a_trial_is_an_epoch_at_most():
+    ground = Ground((3, 32, 32), 32, 45_000)
+    settings = DesignSettings(data="", full=1.0)
+    epoch = epoch_flops(ground, settings.encoder)
+    assert full_flops(epoch, hours=1000) == pytest.approx(epoch, rel=0.05)
+    short = full_flops(epoch, hours=1)
+    assert 10 * 9 * short / 20e9 <= 3600 * 1.05
+    lines = plan_lines(DesignSettings(data="", full=short), ground, 1.0, 40e9)
+    rounds = int(lines[-1].partition(" hold about ")[2].split()[0])
+    assert rounds >= 8  # the criteria take their time too
+
+
+def test_a_missing_folder_and_an_unknown_criterion_are_said_at_once(capsys, data):
+    for words, said in (
+        (["nowhere"], "there is no folder nowhere"),
+        ([str(data / "cifar10"), "--criteria", "rankmee"], "no criterion 'rankmee'"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(["design", *words, "--hours", "1"])
+        assert said in str(stop.value)
+
+
+@pytest.mark.full
+def test_killed_at_any_time_it_finds_what_an_undisturbed_search_does(data, tmp_path):
+    command = [str(COUNTERPOINT), "design", str(data / "cifar10"), "--hours", "0.01", *SHORT]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run([*command, "--out", str(whole)], check=True, capture_output=True)
+    for outcomes in (1, 4):
+        running = subprocess.Popen(
+            [*command, "--out", str(killed)], stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        while len(list(killed.glob("trials/*/outcome.json"))) < outcomes:
+            assert running.poll() is None
+            time.sleep(0.2)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    done = subprocess.run([*command, "--out", str(killed)], check=True, capture_output=True)
+    assert b"next: counterpoint confirm" in done.stdout
+    one, other = read_design(whole), read_design(killed)
+    assert one.rounds == other.rounds
+    assert one.outcomes.keys() == other.outcomes.keys()
+    for key, outcome in one.outcomes.items():
+        assert outcome.figures == other.outcomes[key].figures
+    for file in (whole / "rounds").iterdir():
+        assert file.read_bytes() == (killed / "rounds" / file.name).read_bytes()
+    assert len(json.loads((killed / "outcomes.json").read_text())["outcomes"]) == len(one.outcomes)

@@ -1,0 +1,30 @@
+"""counterpoint confirm, as it is typed, on a few images and for a few steps."""
+
+import numpy as np
+import pytest
+
+from counterpoint.cli import main
+from design.searches import searched, written
+
+
+def test_a_folder_without_a_search_is_said_at_once(tmp_path):
+    with pytest.raises(SystemExit) as stop:
+        main(["confirm", str(tmp_path)])
+    assert "has no design.json; counterpoint design writes one" in str(stop.value)
+
+
+@pytest.mark.full
+def test_it_prints_a_table_and_writes_the_report(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    images = rng.integers(256, size=(400, 32, 32, 3), dtype=np.uint8)
+    np.savez(tmp_path / "photos.npz", images=images, labels=np.arange(400) % 4)
+    data = str(tmp_path / "photos.npz")
+    found = searched(rounds=1, size=6, few=2, data=data, full=1e9, batch=32)
+    out = written(found, tmp_path / "design")
+    main(["confirm", str(out), "--top", "1", "--seeds", "1", "--shipped", "1", "--at-once", "1"])
+    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| photos")]
+    assert len(table) == 2 * 2  # by operations and by images, two probes
+    assert all("| found 1 |" in line for line in table)
+    page = (out / "report.html").read_text()
+    assert "Beyond chance after correction, found 1 is ahead in " in page
+    assert (out / "method.py").is_file()

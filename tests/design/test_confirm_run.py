@@ -1,0 +1,121 @@
+"""A confirmation in the folder of a search: it runs once, goes on, and changes no rival."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from counterpoint.design.confirm_run import Asked, confirm, new_methods, read_confirmation
+from counterpoint.design.search_files import read_design
+from counterpoint.study import Images
+from design.confirmations import outcome
+from design.searches import searched, written
+
+ASKED = Asked(top=2, seeds=2, shipped=2)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A search and a random one, as they are on a disk, and images."""
+    place = tmp_path_factory.mktemp("searches")
+    images = np.random.default_rng(0).integers(256, size=(240, 32, 32, 3), dtype=np.uint8)
+    np.save(place / "photos.npy", images)
+    for strategy in ("evolution", "random"):
+        found = searched(
+            rounds=1, size=24, data=str(place / "photos.npy"), strategy=strategy, full=9e11
+        )
+        written(found, place / strategy)
+    return place
+
+
+class Scored:
+    """A runner whose figures follow from the row; it keeps what it ran."""
+
+    def __init__(self, most=10**9):
+        self.ran, self.most = [], most
+
+    def __call__(self, trials, store):
+        for trial in trials:
+            if store.find(trial) is not None:
+                continue
+            if len(self.ran) == self.most:
+                raise KeyboardInterrupt
+            self.ran.append(trial)
+            made = outcome(trial.row, trial.seed, linear=len(trial.row) / 60, knn=0.3)
+            figures = {"linear validation": made.figures["linear"]} | (
+                {} if trial.untested else dict(made.figures)
+            )
+            right = {} if trial.untested else made.right
+            kept = replace(
+                made, trial=trial, fingerprint=trial.fingerprint, figures=figures, right=right
+            )
+            store.keep(kept)
+            yield kept
+
+
+@pytest.fixture
+def out(folders, tmp_path):
+    shutil.copytree(folders / "evolution", tmp_path / "design")
+    return tmp_path / "design"
+
+
+def test_rivals_are_the_best_of_a_heat_and_everything_has_fresh_seeds(out, folders):
+    run = Scored()
+    table = confirm(out, Asked(top=2, seeds=2, shipped=2, random=folders / "random"), run)
+    heats = [one for one in run.ran if one.column == "heat"]
+    known = [one.change for one in read_design(out).candidates.values() if not one.parents]
+    assert [one.row for one in heats] == known
+    rest = [one for one in run.ran if one.column != "heat"]
+    rows = list(dict.fromkeys(one.row for one in rest))
+    longest = sorted(known, key=lambda name: -len(name))[:2]
+    assert rows == ["found 1", "found 2", *longest, "best of a random search"]
+    assert len(rest) == 5 * 2 * 2
+    assert {one.seed for one in rest} == {1, 2}
+    assert {one.seed for one in heats} == {3}
+    assert len(table) == 2 * 3 * 2 * 2
+    images = {one.budget for one in rest if isinstance(one.budget, Images)}
+    assert len(images) == 1
+
+
+def test_it_goes_on_where_it_was_stopped(out):
+    whole, halves = Scored(), Scored(most=9)
+    with pytest.raises(KeyboardInterrupt):
+        confirm(out, ASKED, halves)
+    rest = Scored()
+    table = confirm(out, ASKED, rest)
+    assert confirm(out, ASKED, whole) == table
+    assert whole.ran == []
+    both = [one.fingerprint for one in (*halves.ran, *rest.ran)]
+    assert len(both) == len(set(both))
+
+
+def test_other_images_have_the_same_rivals_and_are_corrected_together(out, folders):
+    first = confirm(out, ASKED, Scored())
+    other = folders / "other.npy"
+    np.save(other, np.load(folders / "photos.npy")[:50])
+    run = Scored()
+    table = confirm(out, Asked(top=2, seeds=2, shipped=2, data=str(other)), run)
+    assert len(table) == 2 * len(first)
+    assert {one.data for one in run.ran} == {str(other)}
+    assert {one.size for one in run.ran} == {32}
+    assert {one.rival for one in table} == {one.rival for one in first}
+    before = {(one.found, one.rival, one.column, one.probe): one for one in first}
+    for one in table:
+        earlier = before.get((one.found, one.rival, one.column, one.probe))
+        assert earlier is None or one.corrected >= earlier.corrected
+    assert read_confirmation(out) == table
+
+
+def test_what_was_found_is_no_known_method(out):
+    found = read_design(out)
+    assert all(one.parents for one in new_methods(found))
+
+
+def test_a_search_that_is_not_random_is_no_random_search(out):
+    with pytest.raises(ValueError, match="not a random search"):
+        confirm(out, Asked(random=out), Scored())
+
+
+def test_nothing_confirmed_is_nothing(out):
+    assert read_confirmation(out) == []

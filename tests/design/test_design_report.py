@@ -1,0 +1,136 @@
+"""The page of a search: it says what was found, reads in a browser, and forgets no loser."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from counterpoint.design.confirmed import confirmed
+from counterpoint.design.judging import lost
+from counterpoint.design.report.design_material import material_of, nearest_known
+from counterpoint.design.report.design_page import design_page
+from counterpoint.design.report.found_parts import distance_words
+from counterpoint.design.search_files import Searched
+from design.candidates import BEST, CROSSED, MOCO, SIMCLR
+from design.confirmations import outcome
+from design.searches import searched
+from report.browser import Browser, chromium
+from report.contrast import UNREADABLE
+
+AGAIN = "counterpoint design photos --hours 2"
+ROWS = {"found 1": 0.8, "simclr-small": 0.5, "best of a random search": 0.55}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return searched(rounds=2, size=24, watch=("knn",))
+
+
+@pytest.fixture(scope="module")
+def table():
+    trials = [
+        outcome(row, seed, column=f"photos, {words}", linear=good + 0.01 * seed, knn=good)
+        for words in ("equal operations", "equal images")
+        for row, good in ROWS.items()
+        for seed in (1, 2)
+    ]
+    return confirmed(trials, found=["found 1"])
+
+
+@pytest.fixture(scope="module")
+def material(found, table):
+    return material_of(found, folder="design", again=AGAIN, compared=table)
+
+
+@pytest.fixture(scope="module")
+def page(material):
+    return design_page(material)
+
+
+def sections(page):
+    return re.findall(r'<section id="([a-z]+)"', page)
+
+
+def test_it_has_every_section(page):
+    wanted = "found lineage confirmation importance field worth cost refused losers again"
+    assert sections(page) == wanted.split()
+    assert AGAIN in page
+
+
+def test_it_says_what_was_found_and_how_far_it_is_from_what_is_known(material, page):
+    best = material.best.candidate
+    near = nearest_known(best, material.known)
+    assert distance_words(best, near) in page
+    for _, settings in best.method.rows():
+        words = re.sub(r"<[^>]*>", "", page)
+        assert settings.split("(")[0] in words
+
+
+def test_the_numbers_are_those_of_the_search(found, page):
+    gone = sum(lost(o.figures) for o in found.outcomes.values())
+    refused = sum(len(one.refused) for one in found.rounds)
+    assert f"{gone} of {len(found.outcomes)} trials collapsed or failed" in page
+    assert f"{refused} of {refused + len(found.candidates)} proposals were refused" in page
+    assert "extraction: got feature maps of 2 places" in page
+    assert "RuntimeError: loss is not finite at step 12" in page
+
+
+def test_it_says_who_is_ahead_beyond_chance(page):
+    assert "found 1 is ahead in 8 of 8 comparisons and behind in 0" in page
+
+
+def test_without_a_confirmation_it_says_so(found):
+    page = design_page(material_of(found, folder="design", again=AGAIN))
+    assert "Not confirmed yet" in page
+    assert "it is not confirmed" in page or "is not confirmed." in page
+
+
+def test_without_labels_it_does_not_pretend_to_know_the_criteria():
+    few = searched(rounds=1, size=24)
+    page = design_page(material_of(few, folder="design", again=AGAIN))
+    assert "No labelled probe was watched" in page
+
+
+def test_a_search_in_which_nothing_lived_has_a_page(found):
+    empty = Searched(found.settings)
+    page = design_page(material_of(empty, folder="design", again=AGAIN))
+    assert "Nothing that was tried" in page
+    assert sections(page) == ["confirmation", "worth", "cost", "again"]
+
+
+def test_words_of_a_candidate_cannot_become_markup(found):
+    first, *others = found.rounds
+    evil = [replace(one, change=f"<script>{one.change}</script>") for one in first.candidates]
+    rounds = [replace(first, candidates=tuple(evil)), *others]
+    page = design_page(
+        material_of(Searched(found.settings, rounds, found.outcomes), folder="d", again=AGAIN)
+    )
+    assert "<script>simclr" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_distances_in_words():
+    assert distance_words(SIMCLR, SIMCLR).startswith("It is simclr-small as it is shipped")
+    words = distance_words(BEST, nearest_known(BEST, [SIMCLR, MOCO]))
+    assert words.startswith("The nearest known method is simclr-small: 2 of the five parts")
+    assert "similarity and loss" in words
+    assert "one of the five parts is" in distance_words(BEST, CROSSED)
+
+
+@pytest.mark.skipif(
+    chromium() is None, reason="there is no chromium; on Debian: apt-get install chromium"
+)
+def test_it_fits_a_phone_and_a_desk_and_can_be_read(page, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(page)
+    with Browser() as browser:
+        for width in (390, 1280):
+            for scheme in ("light", "dark"):
+                browser.look(width, 900, dark=scheme == "dark")
+                browser.open(file)
+                assert browser.run("document.documentElement.scrollWidth") <= width
+                seen = browser.run(UNREADABLE)
+                assert seen["checked"] > 100
+                assert seen["bad"] == []
+                assert browser.complaints() == []
+                assert {one.split(":")[0] for one in browser.requests()} == {"file"}

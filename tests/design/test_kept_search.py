@@ -1,0 +1,26 @@
+"""The search that is kept in the repository, and what docs/results.md says of it."""
+
+from pathlib import Path
+
+from counterpoint.design.calibration_table import calibration_table
+from counterpoint.design.criteria_calibration import calibration
+from counterpoint.design.search_files import read_round, read_settings
+from counterpoint.study.bundle import read_study
+
+DOCS = Path(__file__).parents[2] / "docs"
+KEPT = DOCS / "design" / "search"
+
+
+def test_the_documented_worth_of_criteria_is_what_the_trials_say():
+    outcomes, _ = read_study(str(KEPT / "outcomes.json"))
+    table, _, _ = calibration_table(calibration(outcomes)).partition("\n\n")
+    assert table in (DOCS / "results.md").read_text()
+
+
+def test_the_search_can_be_resumed_and_names_no_machine():
+    assert read_settings(KEPT).data == "$COUNTERPOINT_DATA/cifar10"
+    made = read_round(KEPT, 0)
+    names = {candidate.fingerprint for candidate in made.candidates}
+    outcomes, planned = read_study(str(KEPT / "outcomes.json"))
+    assert {outcome.trial.name for outcome in outcomes} == names
+    assert [trial.fingerprint for _, trial in planned] == [o.fingerprint for o in outcomes]

@@ -1,0 +1,247 @@
+"""A search repeats, resumes wherever it was ended, and reads no test image."""
+
+import shutil
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from counterpoint import NarrowResNet
+from counterpoint.design import search_run
+from counterpoint.design.design_settings import DesignSettings, trial_of
+from counterpoint.design.evolution import ranked
+from counterpoint.design.judging import LOST
+from counterpoint.design.search_files import read_design, round_file
+from counterpoint.design.search_progress import SearchProgress, nearest_words
+from counterpoint.design.search_run import design
+from counterpoint.failures import RunFailure
+from counterpoint.study import ResultStore, run_here
+from design.doubles import SECONDS, Pretended, Silent, figures
+
+TINY = '{"part":"NarrowResNet","widths":[8,8,16],"blocks":[1,1,1],"stride":2}'
+ROUND = (4 + 1 + 1) * SECONDS / 3600  # core-hours
+
+
+@pytest.fixture
+def settings(data, monkeypatch):
+    """Of a search in which nothing is refused but CPC, and three methods are known."""
+    whole = search_run.known
+    monkeypatch.setattr(search_run, "known", lambda side, encoder: whole(side, encoder)[:3])
+    monkeypatch.setattr(search_run, "refusal", _refusal)
+    return DesignSettings(
+        data=str(data / "cifar10"), full=9e9, candidates=4, encoder=TINY, limit=240, batch=32
+    )
+
+
+def _refusal(candidate, _image, **_budget):
+    return "extraction: no" if candidate.change == "cpc-small" else None
+
+
+def searched(settings, out, run, hours=3.5 * ROUND):
+    return design(settings, out, hours=hours, run=run, watcher=Silent())
+
+
+def files(out):
+    return {one.name: one.read_bytes() for one in sorted((out / "rounds").iterdir())}
+
+
+def all_figures(found):
+    return {key: dict(outcome.figures) for key, outcome in found.outcomes.items()}
+
+
+def test_a_search_halves_and_ends_with_its_hours(settings, tmp_path):
+    run = Pretended()
+    found = searched(settings, tmp_path, run)
+    assert len(found.rounds) == 3
+    assert found.core_hours <= 3.5 * ROUND
+    assert [len(one.candidates) for one in found.rounds] == [4, 4, 4]
+    assert len(found.rounds[0].refused) == 1
+    for one in found.rounds:
+        names = {candidate.fingerprint for candidate in one.candidates}
+        reached = [sum((name, rung) in found.outcomes for name in names) for rung in range(3)]
+        assert reached == [4, 1, 1]
+    assert len(run.ran) == len(found.outcomes) == 18
+    assert len({trial.fingerprint for trial in run.ran}) == 18
+    best = ranked(found.judged())[0]
+    assert best.rung == 2
+    assert read_design(tmp_path) == found
+
+
+def test_who_goes_on_is_the_best_of_the_round(settings, tmp_path):
+    found = searched(settings, tmp_path, Pretended(), hours=ROUND)
+    (only,) = found.rounds
+    scores = found.standing(0)
+    names = sorted((c.fingerprint for c in only.candidates), key=lambda n: (-scores[n], n))
+    assert {name for name, rung in found.outcomes if rung == 1} == set(names[:1])
+
+
+def test_more_hours_are_more_rounds_of_the_same(settings, tmp_path):
+    searched(settings, tmp_path / "short", Pretended(), hours=2.5 * ROUND)
+    searched(settings, tmp_path / "long", Pretended(), hours=4.5 * ROUND)
+    short, whole = files(tmp_path / "short"), files(tmp_path / "long")
+    assert len(short) == 2
+    assert len(whole) == 4
+    assert short.items() <= whole.items()
+    searched(settings, tmp_path / "short", Pretended(), hours=4.5 * ROUND)
+    assert files(tmp_path / "short") == whole
+
+
+def test_outcomes_in_another_order_are_the_same_search(settings, tmp_path):
+    searched(settings, tmp_path / "a", Pretended())
+    searched(settings, tmp_path / "b", Pretended(backwards=True))
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+@pytest.mark.parametrize("strategy", ["evolution", "random"])
+def test_ended_after_any_number_of_trials_it_goes_on_as_if_it_had_not(settings, tmp_path, strategy):
+    settings = replace(settings, strategy=strategy)
+
+    def failing(trial):
+        return figures(trial)["rankme"] < 0.3
+
+    whole = searched(settings, tmp_path / "whole", Pretended(failing=failing), hours=2.5 * ROUND)
+    run, out = Pretended(failing=failing), tmp_path / "ended"
+    for most in count(1, step=4):
+        run.most = most
+        try:
+            found = searched(settings, out, run, hours=2.5 * ROUND)
+        except KeyboardInterrupt:
+            continue
+        break
+    assert most > 4
+    assert files(out) == files(tmp_path / "whole")
+    assert all_figures(found) == all_figures(whole)
+    assert any(outcome.state == "failed" for outcome in found.outcomes.values())
+    assert len(run.ran) == len({trial.fingerprint for trial in run.ran})  # none twice
+
+
+def test_a_search_that_was_kept_without_its_trials_resumes(settings, tmp_path):
+    whole = searched(settings, tmp_path, Pretended(), hours=2 * ROUND)
+    shutil.rmtree(tmp_path / "trials")
+    assert read_design(tmp_path) == whole
+    shutil.rmtree(tmp_path / "trials")
+    run = Pretended()
+    found = searched(settings, tmp_path, run, hours=3 * ROUND)
+    assert len(found.rounds) == 3
+    assert len(run.ran) == 6  # of the third round alone
+
+
+def test_half_a_round_was_never_begun(settings, tmp_path):
+    searched(settings, tmp_path, Pretended(), hours=ROUND)
+    before = files(tmp_path)
+    file = round_file(tmp_path, 0)
+    file.with_name(file.name + ".new").write_text(file.read_text()[:100])
+    file.unlink()
+    run = Pretended()
+    searched(settings, tmp_path, run, hours=ROUND)
+    assert file.read_bytes() == before[file.name]
+    assert run.ran == []
+
+
+def test_a_trial_that_fails_loses_and_the_search_goes_on(settings, tmp_path):
+    run = Pretended(failing=lambda trial: trial.row.startswith("simclr"))
+    found = searched(settings, tmp_path, run, hours=ROUND)
+    (simclr,) = (c for c in found.rounds[0].candidates if c.change == "simclr-small")
+    assert found.standing(0)[simclr.fingerprint] == LOST
+    assert (simclr.fingerprint, 1) not in found.outcomes
+    assert found.outcomes[simclr.fingerprint, 0].error == "RuntimeError: made to crash"
+
+
+def test_a_round_of_which_all_failed_ends_the_search(settings, tmp_path):
+    with pytest.raises(RunFailure, match=r"all 4 trials of round 0 failed.*made to crash"):
+        searched(settings, tmp_path, Pretended(failing=lambda _: True))
+
+
+def test_another_search_in_the_same_folder_is_refused(settings, tmp_path):
+    searched(settings, tmp_path, Pretended(), hours=ROUND)
+    with pytest.raises(ValueError, match="has a search with seed 0, and this one has 1"):
+        searched(replace(settings, seed=1), tmp_path, Pretended())
+
+
+def test_a_search_that_cannot_begin_says_why(settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(search_run, "refusal", lambda *_, **__: "cost: too much")
+    with pytest.raises(ValueError, match="amdim-small for cost: too much; give more --hours"):
+        searched(settings, tmp_path, Pretended())
+
+
+def test_a_candidate_that_breaks_the_count_is_refused(settings, tmp_path, monkeypatch):
+    def broken(candidate, *_args, **_budget):
+        if candidate.change == "simclr-small":
+            raise RuntimeError("never thought of")
+
+    monkeypatch.setattr(search_run, "refusal", broken)
+    found = searched(settings, tmp_path, Pretended(), hours=ROUND)
+    assert [why for _, why in found.rounds[0].refused] == ["RuntimeError: never thought of"]
+
+
+def test_labels_choose_only_if_asked_and_watching_chooses_nothing(settings, tmp_path):
+    searched(settings, tmp_path / "plain", Pretended())
+    plain = searched(settings, tmp_path / "again", Pretended())
+    (trial, *_) = (outcome.trial for outcome in plain.outcomes.values())
+    assert trial.probes == ()
+    by_label = searched(replace(settings, labels="knn"), tmp_path / "labels", Pretended())
+    outcomes = by_label.outcomes
+    first = {name: o.figures for (name, rung), o in outcomes.items() if rung == 0}
+    alive = {name: f["knn validation"] for name, f in first.items() if not f["collapsed"]}
+    assert {n: s for n, s in by_label.standing(0).items() if s != LOST} == alive
+
+
+def test_trials_of_a_search_train_and_are_never_tested(settings, tmp_path):
+    settings = replace(settings, watch=("knn",), full=1e9, candidates=2)
+
+    def run(trials, store):
+        return run_here(trials, store, retries=0)
+
+    once = searched(settings, tmp_path / "a", run, hours=0.0)
+    again = searched(settings, tmp_path / "b", run, hours=0.0)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    assert all_figures(once) == all_figures(again)
+    assert all(outcome.state == "done" for outcome in once.outcomes.values())
+    for outcome in once.outcomes.values():
+        assert set(outcome.figures) == {
+            "rankme",
+            "lidar",
+            "alpha",
+            "rotation",
+            "learnability",
+            "collapsed",
+            "knn validation",
+            "lr",
+        }
+        assert outcome.tested == 0
+        assert outcome.right == {}
+        place = ResultStore(str(tmp_path / "a/trials")).workplace(outcome.trial)
+        assert not (place / "run").exists()  # weights
+    (candidate, *_) = once.rounds[0].candidates
+    assert trial_of(candidate, settings.rungs[0], settings).untested
+
+
+def test_lines_say_how_far_it_is_and_what_is_best(settings, tmp_path):
+    said, now = [], count(1000.0, SECONDS / 2)
+    lines = SearchProgress(hours=2.5 * ROUND, cores=2, write=said.append, now=lambda: next(now))
+    design(settings, tmp_path, hours=2.5 * ROUND, run=Pretended(), watcher=lines)
+    text = "".join(said)
+    assert "round 0: 4 candidates, 1 refused before they ran" in text
+    assert "round 0, rung 0: 1 of 4, amdim-small: " in text
+    assert "round 1, rung 2: 1 of 1" in text
+    assert text.count(" left, until ") == 12
+    best = text.rpartition("best so far: ")[2]
+    for part in ("views", "encoder", "extraction", "similarity", "loss"):
+        assert f"\n  {part}" in best
+    assert "-small" in best.splitlines()[-1]
+
+
+def test_the_nearest_known_method_is_named():
+    simclr, other = search_run.known(32, NarrowResNet())[2:4]
+    assert nearest_words(simclr, [other, simclr]) == "it is simclr-small"
+    warmer = replace(simclr, training=(("lr", 1.0),))
+    assert nearest_words(warmer, [simclr]) == "the parts of simclr-small, other settings"
+    assert "from moco-small: encoder, " in nearest_words(simclr, [other])
+
+
+def test_hours_are_of_the_processor_where_they_were_counted(settings, tmp_path):
+    found = searched(settings, tmp_path, Pretended(), hours=ROUND)
+    assert found.core_hours == pytest.approx(ROUND)
+    for key, outcome in found.outcomes.items():
+        found.outcomes[key] = replace(outcome, cost=replace(outcome.cost, core_seconds=36.0))
+    assert found.core_hours == pytest.approx(0.01 * len(found.outcomes))

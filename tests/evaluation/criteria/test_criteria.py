@@ -1,0 +1,67 @@
+"""Criteria without labels against loops, known answers and real images."""
+
+import math
+
+import pytest
+import torch
+from scipy.stats import spearmanr
+
+from counterpoint.evaluation.criteria import (
+    cluster_learnability,
+    intrinsic_dimension,
+    mean_rank,
+    quarter_turns,
+    rotation_probe,
+    spearman,
+)
+from counterpoint.evaluation.criteria.cluster_learnability import prequential
+from counterpoint.evaluation.criteria.ranking import ranks
+from reference import criteria as reference
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_they_equal_the_loops(seed):
+    generator = torch.Generator().manual_seed(seed)
+    points = torch.randn(40, 3, generator=generator, dtype=torch.float64)
+    points[7] = points[3]  # a duplicate
+    groups = torch.randint(4, (40,), generator=generator)
+    wanted = reference.prequential(points.tolist(), groups.tolist(), 7)
+    assert prequential(points, groups, chunk=7) == wanted
+    dimension = reference.two_neighbours(points.tolist())
+    assert intrinsic_dimension(points) == pytest.approx(dimension, rel=1e-9)
+
+
+@pytest.mark.parametrize("dimension", [2, 5, 10])
+def test_the_dimension_of_a_cube_is_found_in_a_larger_space(dimension):
+    generator = torch.Generator().manual_seed(dimension)
+    cube = torch.rand(3000, dimension, generator=generator, dtype=torch.float64)
+    turned = torch.linalg.qr(torch.randn(64, dimension, generator=generator).double())[0]
+    assert intrinsic_dimension(cube @ turned.T) == pytest.approx(dimension, rel=0.15)
+
+
+def test_a_collapsed_encoder_has_neither():
+    points = torch.ones(200, 8)
+    assert math.isnan(intrinsic_dimension(points))
+    assert rotation_probe(points) == 0.25
+
+
+def test_noise_has_clusters_that_nobody_can_learn(cifar):
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(1000, 64, generator=generator)
+    shape = torch.nn.functional.avg_pool2d(cifar.train.images[:1000].float(), 4).flatten(1)
+    assert cluster_learnability(shape - shape.mean(0)) > 2 * cluster_learnability(noise)
+
+
+def test_pixels_know_which_way_up_they_are(cifar):
+    small = torch.nn.functional.avg_pool2d(quarter_turns(cifar.train.images[:500]).float(), 8)
+    assert rotation_probe(small.flatten(1)) > 0.35  # the sky is above; guessing gives 0.25
+
+
+def test_ranks_and_their_correlation():
+    generator = torch.Generator().manual_seed(1)
+    one = torch.randint(8, (30,), generator=generator).double().tolist()  # with ties
+    other = torch.randn(30, generator=generator).double().tolist()
+    assert spearman(one, other) == pytest.approx(spearmanr(one, other).statistic, abs=1e-12)
+    assert ranks([1.0, math.nan, 0.0]) == [1.0, 0.0, 0.5]
+    assert math.isnan(spearman([1.0, 1.0], [1.0, 2.0]))
+    assert mean_rank({"one": one, "same": one}) == ranks(one)
