@@ -6,6 +6,16 @@ from pathlib import Path
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def environment():
+    """Undo what a test does to the environment: Lightning writes a master's address there."""
+    before = dict(os.environ)
+    yield
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    os.environ.update({n: text for n, text in before.items() if os.environ.get(n) != text})
+
+
 @pytest.fixture(scope="session")
 def data():
     """The folder of COUNTERPOINT_DATA."""

@@ -111,11 +111,11 @@ def test_what_is_read_at_import_is_never_another(words, variables, warm):
     assert done.stdout == f"{warm}\n"
 
 
-def test_a_variable_that_importing_torch_sets_is_no_difference(server):
+def test_a_variable_that_the_imports_set_is_no_difference():
     """A test that imports torch has it, and so has a command when it has imported torch."""
-    (name, text), *_ = server.learned.items()
-    assert server.fits(os.environ | {name: text})
-    assert not server.fits(os.environ | {name: text + "elsewhere"})
+    server = forked.Server(control=None, tasks=1, learned={"SET_BY_AN_IMPORT": "here"})
+    assert server.fits(forked.ENVIRONMENT | {"SET_BY_AN_IMPORT": "here"})
+    assert not server.fits(forked.ENVIRONMENT | {"SET_BY_AN_IMPORT": "elsewhere"})
 
 
 def test_a_command_that_takes_too_long_is_ended():
