@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from counterpoint.catalogue import METHODS
+from counterpoint.evaluation.criteria import CRITERIA
 from counterpoint.study.budget import Budget, Flops
 from counterpoint.study.studies.scales import BUDGET, NARROW, SEEDS, Scale, part_json, trial
 from counterpoint.study.trial import Trial, seeds
@@ -19,7 +20,8 @@ OPERATIONS = {
 def family(scale: Scale) -> list[Trial]:
     """Return every method and random weights, in the form of table 3, each with its recipe's rate.
 
-    A method that needs labels is among them, as a mark of what labels give.
+    A method that needs labels is among them, as a mark of what labels give. All criteria without
+    labels are measured too: so many different methods show what each criterion is worth.
     """
     cells = [
         replace(
@@ -28,6 +30,7 @@ def family(scale: Scale) -> list[Trial]:
             encoder=ENCODER[scale],
             budget=budget,
             rates=(),
+            criteria=tuple(CRITERIA),
             row=name,
             column=column,
         )
