@@ -102,6 +102,16 @@ def pretrain(
     `health` looks at the model after every epoch and writes a verdict, which training never
     notices. `loggers` are any of Lightning's, besides `metrics.csv`; `trainer` goes to
     Lightning's Trainer. Ctrl-C stops and keeps what was learned.
+
+    >>> import torch
+    >>> from tempfile import TemporaryDirectory
+    >>> from counterpoint import training_of
+    >>> images = torch.randint(256, (32, 3, 32, 32), dtype=torch.uint8)
+    >>> with TemporaryDirectory() as folder:
+    ...     training = training_of("simclr-small", batch=8)
+    ...     run = pretrain("simclr-small", images, out=folder, training=training, steps=2)
+    >>> run.embed(images).shape
+    torch.Size([32, 256])
     """
     check_trainer_options(trainer, own=signature(pretrain).parameters)
     folder, store = out_folder(out), RunStore.of(out)

@@ -41,6 +41,12 @@ def decisions(found: Curation) -> list[Decision]:
     """Decide on every image, those that cannot be read included, in the order of samples.
 
     Images to look at are kept until somebody decides otherwise.
+
+    >>> from counterpoint.curation.curator import curate
+    >>> from counterpoint.vectors import Vectors
+    >>> rows = decisions(curate(Vectors.open(vectors_folder)))
+    >>> len(rows), {row.decision for row in rows} <= {KEEP, LEAVE_OUT, LOOK}
+    (24, True)
     """
     vectors = found.vectors
     nearest = _nearest(found)

@@ -12,7 +12,14 @@ from counterpoint.doctor.suggestion import Suggestion
 def doctor_record(
     seen: Examination, versions: Sequence[Version], suggestion: Suggestion | None
 ) -> dict[str, Any]:
-    """Return everything as what JSON knows."""
+    """Return everything as what JSON knows.
+
+    >>> from counterpoint.data import open_data
+    >>> from counterpoint.doctor.examination import examined
+    >>> seen = examined(open_data(photos_folder), photos_folder)
+    >>> doctor_record(seen, (), None)["formats"]
+    {'PNG': 24}
+    """
     return {
         "data": seen.data,
         "images": len(seen.images),

@@ -37,7 +37,15 @@ LEAST_BATCH = 32  # and no smaller than this: fewer negatives teach little
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Settings, what they cost, and the command that runs them."""
+    """Settings, what they cost, and the command that runs them.
+
+    >>> some = Suggestion(
+    ...     method="simclr-small", encoder=None, weights=None, size=32, batch=256, epochs=14,
+    ...     seconds=1800, memory=2**30, measured="measured here", command="counterpoint pretrain",
+    ... )
+    >>> some.rows()["time"]
+    'about 0:30:00 (measured here)'
+    """
 
     method: str
     encoder: str | None
@@ -82,6 +90,14 @@ def suggested(
     `beginning` chooses method, encoder and weights. From scratch as many epochs as show the
     encoder 630,000 images, but no more than a night; from weights ten minutes. With `seconds`
     it is measured which precision and batch are fastest here, and whether compiling pays.
+
+    >>> from counterpoint.data import open_data
+    >>> from counterpoint.doctor.examination import examined
+    >>> from counterpoint.doctor.suggestion import suggested
+    >>> splits = open_data(photos_folder)
+    >>> found = suggested(splits.train, examined(splits, photos_folder).sound, "photos")
+    >>> found.method, found.size
+    ('simclr-small', 32)
     """
     first = beginning(source, encoder=encoder, weights=weights)
     broken = [look.sample for look in looks if look.broken is not None]

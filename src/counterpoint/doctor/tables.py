@@ -18,7 +18,14 @@ GROUPS = 5  # groups of duplicates that are listed
 def tables(
     seen: Examination, versions: Sequence[Version], suggestion: Suggestion | None
 ) -> Iterator[Table]:
-    """Return one table per question, readable at 80 columns."""
+    """Return one table per question, readable at 80 columns.
+
+    >>> from counterpoint.data import open_data
+    >>> from counterpoint.doctor.examination import examined
+    >>> seen = examined(open_data(photos_folder), photos_folder)
+    >>> [table.title for table in tables(seen, (), None)]
+    ['images', 'unreadable: 0 of 24', 'duplicates', 'versions']
+    """
     yield _there(seen)
     yield _broken(seen)
     yield _twice(seen)

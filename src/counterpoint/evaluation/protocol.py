@@ -31,7 +31,12 @@ SEEDED = {"mlp", "finetune"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embeddings:
-    """What choices are made on, as vectors computed once."""
+    """What choices are made on, as vectors computed once.
+
+    >>> one = Embedded(torch.zeros(4, 8), torch.arange(4))
+    >>> Embeddings(train=one, validation=one).train.vectors.shape
+    torch.Size([4, 8])
+    """
 
     train: Embedded
     validation: Embedded

@@ -28,7 +28,16 @@ PROBE_WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """One probe on one share of the labels; accuracies are shares of the images."""
+    """One probe on one share of the labels; accuracies are shares of the images.
+
+    >>> one = ProbeResult(
+    ...     name="knn", fraction=1.0, settings={"k": 20}, validation=0.64, test=0.63, spread=None,
+    ...     low=0.62, high=0.64, seeds=(0,), calibration_error=0.1, per_class=(), confusion=(),
+    ...     seconds=1.5,
+    ... )
+    >>> one.settings["k"], one.test
+    (20, 0.63)
+    """
 
     name: str
     fraction: float
@@ -55,7 +64,18 @@ class ProbeResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Everything that one evaluation found."""
+    """Everything that one evaluation found.
+
+    >>> one = scored(
+    ...     "knn", 1.0, [0], {"k": 20}, [0.5], [torch.eye(2)], torch.arange(2), seconds=1.5
+    ... )
+    >>> found = Result(
+    ...     probes=(one,), width=256, map=None, classes=("cat", "dog"), robustness=None, seed=0,
+    ...     left_out={}, seconds=2.0, peak_mb=900,
+    ... )
+    >>> found.probe("knn").test
+    1.0
+    """
 
     probes: tuple[ProbeResult, ...]
     width: int

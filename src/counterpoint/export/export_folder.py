@@ -33,7 +33,11 @@ SHOWN = 4  # images on the contact sheet
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What was made: the folder, how each route is loaded, and how far it is from the run."""
+    """What was made: the folder, how each route is loaded, and how far it is from the run.
+
+    >>> Export(Path("out"), {}, (), {"onnx": "onnx is not installed"}, width=256).left_out
+    {'onnx': 'onnx is not installed'}
+    """
 
     folder: Path
     loading: dict[str, Loading]
@@ -59,6 +63,16 @@ def write_export(
     The proof embeds images of `source`, or generated ones, which are then kept with their vectors
     in proof.npz. Where it fails nothing is left. `findings` are what the card says of the run.
     `say` is told what is being done.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from counterpoint import Run
+    >>> from counterpoint.export.subject import subject_of
+    >>> with TemporaryDirectory() as folder:
+    ...     made = write_export(
+    ...         subject_of(Run.open(run_folder)), Path(folder) / "out", only=["counterpoint"]
+    ...     )
+    ...     sorted(file.name for file in made.folder.iterdir())
+    ['README.md', 'counterpoint.json', 'model.safetensors', 'proof.npz']
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"export: {out} is there already; needs a name that is free")

@@ -28,6 +28,10 @@ class ExportedEncoder(nn.Module):
 
     Called with the views of `transform` it gives one vector per image; gradients flow, so that it
     can be trained further with a head of one's own.
+
+    >>> encoder = load(export_folder)
+    >>> encoder.embed(torch.zeros(2, 3, 32, 32, dtype=torch.uint8), workers=0).shape
+    torch.Size([2, 256])
     """
 
     def __init__(self, method: Method, views: BuiltViews, encoder: nn.Module) -> None:
@@ -60,6 +64,11 @@ def load(folder: str | Path, *, parts: Mapping[str, type] | None = None) -> Expo
     """Open what `counterpoint export` wrote; `parts` are a user's own part classes, by name.
 
     The weights are loaded strictly. A projection head is not exported, nor a momentum twin.
+
+    >>> encoder = load(export_folder)
+    >>> views = encoder.transform(torch.zeros(2, 3, 32, 32, dtype=torch.uint8))
+    >>> encoder(*views).shape
+    torch.Size([2, 256])
     """
     folder = Path(folder)
     file = folder / EXPORT

@@ -28,7 +28,14 @@ LARGEST = 4096  # images that an exported graph takes at once
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A network to export, with what the routes ask about it."""
+    """A network to export, with what the routes ask about it.
+
+    >>> from counterpoint import simclr_small
+    >>> method = simclr_small()
+    >>> some = Subject(method, method.build(image=(3, 32, 32)), (3, 32, 32))
+    >>> some.side, some.architecture
+    (32, None)
+    """
 
     method: Method
     model: Model
@@ -103,6 +110,10 @@ def subject_of(
     """Build a run's network anew, so that it is in fp32 and not compiled, whatever the run was.
 
     `twin` takes the moving average of a momentum method in the place of the trained encoder.
+
+    >>> some = subject_of(Run.open(run_folder), licence="CC BY 4.0")
+    >>> some.image, some.licence
+    ((3, 32, 32), 'CC BY 4.0')
     """
     model = run.method.build(image=run.image)
     model.load_state_dict(run.model.state_dict())

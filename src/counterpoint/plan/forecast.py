@@ -28,7 +28,18 @@ CORE = 200  # images that a core decodes in a second; our assumption, the doctor
 
 @dataclass(frozen=True)
 class Forecast:
-    """What one job takes on one cluster."""
+    """What one job takes on one cluster.
+
+    >>> from counterpoint import simclr_small, training_of
+    >>> from counterpoint.plan.gpus import GPUS
+    >>> from counterpoint.plan.networks import NETWORKS
+    >>> work = Workload(
+    ...     simclr_small(), (3, 32, 32), training_of("simclr-small"), 45_000, 100, "simclr-small"
+    ... )
+    >>> some = Forecast(work, GPUS["h100"], gpus=8, network=NETWORKS["ndr"])
+    >>> some.fits, some.slices
+    (True, 1)
+    """
 
     workload: Workload
     machine: Machine

@@ -54,6 +54,11 @@ def contact_sheet(
     """Print a row for every image: the image with the crops marked, then its views.
 
     Images are bytes (channel, height, width), each of any size that the views take.
+
+    >>> from counterpoint import simclr_small
+    >>> images = [torch.zeros(3, 32, 32, dtype=torch.uint8)] * 2
+    >>> contact_sheet(simclr_small().views, images, title="black").size
+    (884, 537)
     """
     if not isinstance(views, Views):
         raise PartError("views", got=type(views).__name__, needs="a pipeline to show its views")

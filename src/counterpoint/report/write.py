@@ -27,6 +27,9 @@ def write_report(
 
     It opens without a network. With `data` it shows the runs' views, nearest neighbours and a
     map of at most `images` images; `parts` are a user's own part classes, by name.
+
+    >>> write_report([run_folder], run_folder / "report.html").name
+    'report.html'
     """
     if not folders:
         raise ValueError("report: got no run, needs the folder of at least one")

@@ -48,7 +48,14 @@ Task = tuple[str, int]
 
 @dataclass(frozen=True, eq=False)
 class ShardingJob:
-    """What is written, and where it goes."""
+    """What is written, and where it goes.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     job = ShardingJob.begin(str(photos_folder), Path(folder) / "shards")
+    ...     job.tasks(), job.finished
+    ([('train', 0), ('validation', 0), ('test', 0)], False)
+    """
 
     splits: dict[str, Source]
     record: ShardingRecord

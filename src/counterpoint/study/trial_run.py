@@ -31,6 +31,14 @@ def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:
 
     `cpus` threads compute: sums are added in another order by more of them, so that only trials
     of equal `cpus` agree bit for bit.
+
+    >>> from counterpoint.study import Images
+    >>> some = Trial(
+    ...     method="simclr-small", data=str(photos_folder), budget=Images(8), kind="random",
+    ...     training=(("batch", 8),), probes=(), criteria=("rankme",),
+    ... )
+    >>> run_trial(some, ResultStore("memory://run_trial")).cost.steps
+    0
     """
     if (found := store.find(trial)) is not None:
         return found

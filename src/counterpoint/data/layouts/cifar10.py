@@ -29,6 +29,15 @@ def cifar10(folder: str | Path) -> Splits:
     """Read CIFAR-10 and split it 45,000 / 5,000 / 10,000, as section 4 says.
 
     The paper does not say which 5,000: they are held out of no order, the same for everyone.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:  # files of the right length, all black
+    ...     for name in (*BATCHES, TEST):
+    ...         with (Path(folder) / name).open("wb") as file:
+    ...             length = file.truncate(RECORDS * (LABEL + PIXELS))
+    ...     splits = cifar10(folder)
+    >>> len(splits.train), len(splits.validation), len(splits.test)
+    (45000, 5000, 10000)
     """
     folder = Path(folder)
     if (folder / BATCHES[0]).is_file():

@@ -30,6 +30,15 @@ def imagenet(place: str | Path) -> Splits:
     no order, the same for everyone; of a smaller set a tenth. A `val` folder without class
     folders has no labels: it cannot be scored. Where `val` and `test` both have labels, they
     are what they are called.
+
+    >>> from shutil import copytree
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for split in ("train", "val"):
+    ...         made = copytree(photos_folder, Path(folder) / split)
+    ...     splits = imagenet(folder)
+    >>> len(splits.train), len(splits.validation), len(splits.test)
+    (22, 2, 24)
     """
     place = Path(place)
     train = image_files(place / "train").named(place.resolve().name)

@@ -42,6 +42,16 @@ def stl10(folder: str | Path, *, counts: Counts = OFFICIAL) -> Splits:
     which 500: they are held out of no order, the same for everyone. The ten folds of
     `fold_indices.txt` are for another protocol and are not read. Images keep their 96 pixels;
     the views make them smaller.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> few = Counts(unlabelled=8, train=6, test=4, validation=2)
+    >>> with TemporaryDirectory() as folder:
+    ...     for name, count in (("unlabeled", 8), ("train", 6), ("test", 4)):
+    ...         made = (Path(folder) / f"{name}_X.bin").write_bytes(bytes(count * 3 * 96 * 96))
+    ...         made = (Path(folder) / f"{name}_y.bin").write_bytes(bytes([1] * count))
+    ...     splits = stl10(folder, counts=few)
+    >>> len(splits.train), len(splits.labelled), len(splits.validation), len(splits.test)
+    (8, 4, 2, 4)
     """
     folder = Path(folder)
     names = class_names(folder / "class_names.txt", otherwise=CLASSES)

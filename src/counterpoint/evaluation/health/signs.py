@@ -8,7 +8,16 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signs:
-    """What one look at a model found; nan is a figure that could not be had."""
+    """What one look at a model found; nan is a figure that could not be had.
+
+    >>> import torch
+    >>> from counterpoint import as_source, simclr_small
+    >>> from counterpoint.evaluation.health import take_look
+    >>> images = as_source(torch.randint(256, (16, 3, 16, 16), dtype=torch.uint8))
+    >>> signs = take_look(simclr_small().build(image=(3, 16, 16)), images, torch.arange(16))
+    >>> signs.step, signs.width, 1 <= signs.rankme <= 16
+    (0, 256, True)
+    """
 
     epoch: int = 0
     """Epochs of training that were finished."""

@@ -41,6 +41,14 @@ def verdict(history: Sequence[Signs]) -> Verdict:
     """Judge a run by its measurements so far, the latest first.
 
     Works best with a measurement before training (step 0): a fall is seen only against it.
+
+    >>> import torch
+    >>> from counterpoint import as_source, simclr_small
+    >>> from counterpoint.evaluation.health import take_look
+    >>> black = as_source(torch.zeros(16, 3, 16, 16, dtype=torch.uint8))
+    >>> signs = take_look(simclr_small().build(image=(3, 16, 16)), black, torch.arange(16))
+    >>> verdict([signs])
+    Verdict(word='trivial', why='All images look the same: look at the data and at how it is read')
     """
     now = history[-1]
     start = history[0] if history[0].step == 0 else None

@@ -28,7 +28,17 @@ def run_here(
     retries: int = 2,
     tell: Tell = nobody,
 ) -> Iterator[Outcome]:
-    """Run trials one after the other in this process: for a notebook, or for a few small ones."""
+    """Run trials one after the other in this process: for a notebook, or for a few small ones.
+
+    >>> from counterpoint.study import Images
+    >>> some = Trial(
+    ...     method="simclr-small", data=str(photos_folder), budget=Images(8), kind="random",
+    ...     training=(("batch", 8),), probes=(), criteria=("rankme",),
+    ... )
+    >>> [outcome] = run_here([some], ResultStore("memory://run_here"))
+    >>> outcome.state, sorted(outcome.figures)
+    ('done', ['collapsed', 'lr', 'rankme'])
+    """
     for trial in not_done(trials, store, tell):
         run = partial(run_trial, trial, store, cpus=cpus)
         yield attempt(trial, store, run, retries=retries, tell=tell)
@@ -47,6 +57,9 @@ def run_local(
 
     What one of them does, to its memory or to the interpreter, the others do not notice. As many
     run at once as have `cpus` cores each. When the caller stops, so do they, with a checkpoint.
+
+    >>> list(run_local([], ResultStore("memory://run_local")))  # nothing is left to do
+    []
     """
     todo = not_done(trials, store, tell)
     most = at_once or max(1, len(os.sched_getaffinity(0)) // cpus)
