@@ -10,7 +10,8 @@ from random import Random
 import pytest
 
 from counterpoint.design.candidate import Candidate
-from counterpoint.design.variation import crossed, image_side, mutated, random_candidate
+from counterpoint.design.settings_tree import nodes
+from counterpoint.design.variation import crossed, image_side, label, mutated, random_candidate
 from counterpoint.framework.method import FIVE
 from counterpoint.parts.encoders.innermost import innermost
 from design.compositions import BATCH, composed, in_small_batches, population
@@ -49,6 +50,22 @@ def test_a_swapped_encoder_keeps_its_own_network():
     swapped = [one for one in twins if "twin" in str(one.method.encoder)]
     assert swapped
     assert {innermost(one.method.encoder) for one in swapped} == {parent.method.encoder}
+
+
+def test_every_candidate_has_the_network_that_was_given():
+    """Width alone buys RankMe: a search that could widen the network would find nothing else."""
+    (given,) = {innermost(one.method.encoder) for one in population()}
+    for one in composed(80):
+        inside = {node for node in nodes(one.method.encoder) if not hasattr(node, "of")}
+        assert inside == {given}, one.change
+
+
+def test_a_candidate_that_was_drawn_is_named_by_its_fingerprint():
+    pool, rng = population(), Random(0)
+    one, other = random_candidate(pool, rng), random_candidate(pool, rng)
+    assert label(one) == one.fingerprint
+    assert crossed(one, other, rng).change.endswith(f"the rest of {other.fingerprint}")
+    assert label(pool[2]) == "simclr-small"
 
 
 def test_a_crossover_takes_parts_of_both_and_the_training_of_one():

@@ -39,19 +39,8 @@ CHOICES: Mapping[Key, tuple[Any, ...]] = {
     ("GaussianBlur", "p"): (0.1, 0.5, 1.0),  # SimCLR 0.5; BYOL 1 and 0.1
     ("Solarise", "p"): (0.1, 0.2),  # BYOL 0.2
     ("Pipeline", "views"): (1, 2, 3),  # all methods 1 or 2
-    # (2) encoder
-    ("NarrowResNet", "widths blocks"): (
-        ((24, 48, 96), (1, 1, 1)),  # widths around (32, 64, 128): our choice
-        ((32, 64, 128), (1, 1, 1)),
-        ((48, 96, 192), (1, 1, 1)),
-        ((64, 128, 256), (1, 1, 1)),
-        ((32, 64, 128), (2, 2, 2)),
-        ((32, 64, 128, 256), (1, 1, 1, 1)),
-    ),
-    ("NarrowResNet", "stride"): (1, 2),  # of the stem: ResNets for CIFAR-10 1, our small ones 2
-    ("ThinResNet", "width"): (8, 16, 32),  # where a ResNet has 64
-    ("AMDIMEncoder", "width rkhs"): ((24, 192), (32, 256), (48, 384)),  # our small recipe: 32, 256
-    ("AMDIMEncoder", "depth"): (1, 2, 3),  # AMDIM 3, our small recipe 2
+    # (2) encoder: what is around the network. The network itself is given: a wider one has more
+    # dimensions to use, and would win by RankMe whatever it had learned.
     ("Headed", "out"): (64, 128, 256, 512),  # MoCo 128, BYOL 256
     ("Headed", "hidden"): (None, *ONE_LAYER, (512, 512)),
     ("Headed", "norm"): (False, True),  # MoCo v2; BYOL

@@ -14,6 +14,7 @@ from counterpoint.design.settings_tree import Site, nodes, sites, values_of, wit
 from counterpoint.design.wrappers import toggles
 from counterpoint.framework import Method
 from counterpoint.framework.method import FIVE
+from counterpoint.methods import RECIPES
 from counterpoint.parts.encoders import replace_innermost
 from counterpoint.parts.encoders.innermost import innermost
 from counterpoint.parts.views import CentreCrop
@@ -94,7 +95,7 @@ def random_candidate(pool: Sequence[Candidate], rng: Random) -> Candidate:
 
 def label(candidate: Candidate) -> str:
     """Return the name of a known method, the fingerprint of any other."""
-    known = not candidate.parents and candidate.change
+    known = not candidate.parents and candidate.change in RECIPES
     return candidate.change if known else candidate.fingerprint
 
 
