@@ -1,11 +1,19 @@
 """Folders that examples in docstrings use: photos, a run on them, its vectors, its export."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+SOURCE = Path(__file__).parent
 FOLDERS = ("photos_folder", "run_folder", "vectors_folder", "export_folder")
+
+
+def pytest_collect_file(file_path: Path) -> None:
+    """Import the package of a module first: else pytest runs a module twice that it imports."""
+    if file_path.suffix == ".py" and (package := file_path.parent.relative_to(SOURCE)).parts:
+        import_module(".".join(package.parts))
 
 
 @pytest.fixture(autouse=True)
