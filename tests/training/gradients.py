@@ -216,8 +216,9 @@ def model_of(method):
     return copy.deepcopy(built(method))
 
 
+@functools.cache
 def whole(method, count):
-    """Loss and gradients of one process with all images."""
+    """Loss and gradients of one process with all images; nothing in them is changed later."""
     model = model_of(method)
     with torch.no_grad():
         model(*labelled(*tiny_batch(count, seed=1)))  # what a queue or a bank remembers

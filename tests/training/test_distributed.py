@@ -1,20 +1,16 @@
 """W ranks give the gradient of one process with the whole batch."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
 import traceback
-from pathlib import Path
 
 import pytest
 import torch
 import torch.distributed as dist
 
 from training import gradients
+from training.rank_processes import run_ranks
 
-HERE = Path(__file__).parent
 BOUND = 1e-12
 
 WORKER = """
@@ -63,24 +59,7 @@ dist.destroy_process_group()
 def errors(tmp_path_factory):
     """Run four gloo processes on the loopback address; groups of 1 to 4 of them train."""
     place = tmp_path_factory.mktemp("ranks")
-    environment = {
-        "PYTHONPATH": os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]),
-        "GLOO_SOCKET_IFNAME": "lo",
-        "PATH": "",
-        "OMP_NUM_THREADS": "1",
-    }
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", WORKER, str(rank), "4", str(place / "store"), str(place)],
-            env=environment,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(4)
-    ]
-    for process in processes:
-        _, complaint = process.communicate(timeout=300)
-        assert process.returncode == 0, complaint
+    run_ranks(WORKER, 4, 4, place / "store", place, seconds=300)
     found = {}
     for file in sorted(place.glob("*.json")):
         for key, value in json.loads(file.read_text()).items():

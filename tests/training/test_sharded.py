@@ -1,14 +1,11 @@
 """Sharded ranks give the gradients and the updated weights of one process."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+from training.rank_processes import run_ranks
+
 BOUND = 1e-12
 SAMPLE = (
     "learned temperature",
@@ -23,7 +20,8 @@ SAMPLE = (
 """Of the seven methods one each, with batch norm where they have it."""
 
 WORKER = """
-import json, sys
+import json, sys, warnings
+warnings.simplefilter("ignore")
 import torch
 import torch.distributed as dist
 torch.set_num_threads(1)
@@ -52,27 +50,10 @@ dist.destroy_process_group()
 """
 
 
-def run_ranks(place, trials, *, ranks, seconds):
+def errors_of(place, trials, *, ranks, seconds):
     """Train on gloo processes on the loopback address; return the largest errors of any rank."""
-    environment = {
-        "PYTHONPATH": os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]),
-        "GLOO_SOCKET_IFNAME": "lo",
-        "PATH": "",
-        "OMP_NUM_THREADS": "1",
-    }
-    given = [str(ranks), str(place / "store"), str(place), json.dumps(trials)]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", WORKER, str(rank), *given],
-            env=environment,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(ranks)
-    ]
-    for process in processes:
-        _, complaint = process.communicate(timeout=seconds)
-        assert process.returncode == 0, complaint
+    given = (ranks, place / "store", place, json.dumps(trials))
+    run_ranks(WORKER, ranks, *given, seconds=seconds)
     found = {}
     for file in sorted(place.glob("*.json")):
         for key, value in json.loads(file.read_text()).items():
@@ -87,7 +68,7 @@ def test_two_uneven_ranks_are_as_one_process(tmp_path):
         [2, SAMPLE[:2], [11], ["sgd"], "ddp", False, 1],
         [2, SAMPLE[:2], [11], ["lars"], "fsdp2", False, 5],
     ]
-    found = run_ranks(tmp_path, trials, ranks=2, seconds=200)
+    found = errors_of(tmp_path, trials, ranks=2, seconds=200)
     assert len(found) == len(SAMPLE) + 5
     assert max(found.values()) < BOUND, found
 
@@ -101,6 +82,6 @@ def test_all_methods_and_optimisers_are_as_one_process(tmp_path, size):
         [size, None, [12, 11], ["lars"], "fsdp2", True, 1],
         [size, None, [11], ["lars"], "fsdp2", False, 2],
     ]
-    found = run_ranks(tmp_path, trials, ranks=size, seconds=1400)
+    found = errors_of(tmp_path, trials, ranks=size, seconds=1400)
     assert len(found) >= 25 * 11
     assert max(found.values()) < BOUND, {k: v for k, v in found.items() if not v < BOUND}
