@@ -11,6 +11,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+import forked
 from counterpoint.framework import Draw, contrast
 from counterpoint.study import Flops, Images, ResultStore, Seconds, run_here, run_local, run_trial
 from counterpoint.study.supervised import supervised
@@ -79,7 +80,7 @@ def test_a_killed_trial_goes_on_and_ends_with_the_same_figures(data, tmp_path):
         "import counterpoint.study.runners.worker as w; w.work()"
     )
     command = [sys.executable, "-c", code, store.root, "1"]
-    job = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
+    job = forked.Popen(command, stdin=subprocess.PIPE, text=True)
     job.stdin.write(trial.to_json())
     job.stdin.close()
     checkpoints = store.workplace(trial) / "run" / "checkpoints"

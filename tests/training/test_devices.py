@@ -1,7 +1,6 @@
 """The command on two devices trains what it trains on one, batch norm and queue included."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+import forked
 from counterpoint import Compare, NarrowResNet, QueryKeyEncoder, amdim
 from counterpoint.methods import moco_small
 
@@ -29,7 +29,7 @@ def trained(method, out, devices, data):
         *("--optimiser", "sgd", "--lr", "0.3", "--weight-decay", "0"),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+    done = forked.run(command, env=environment, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     return load_file(out / "model.safetensors")
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+import forked
 from counterpoint.run import Run
 
 COMMAND = Path(sys.executable).parent / "counterpoint"
@@ -26,7 +26,7 @@ def trained(out, data, *more):
         *("--precision", "64-true", *more),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(
+    done = forked.run(
         [COMMAND, *words], env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr

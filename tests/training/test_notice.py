@@ -2,11 +2,11 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
 
+import forked
 from counterpoint.training.signals import Notice
 
 WAITING = """
@@ -29,7 +29,7 @@ with Notice() as notice:
 
 
 def test_a_signal_is_heard_while_the_main_thread_waits_in_c():
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, "-c", WAITING], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.stdout.split() == ["143", "False"], done  # no handler of Python's could run

@@ -9,6 +9,7 @@ import lightning as L
 import pytest
 import torch
 
+import forked
 from counterpoint import ArraySource, Run, Training, pretrain
 from counterpoint.data.stores.retry import StoreFailure
 from counterpoint.methods import simclr
@@ -131,9 +132,7 @@ def test_a_second_run_is_refused_and_a_dead_one_is_in_nobodys_way(s3, images, tm
         "    print('held', flush=True)\n"
         "    time.sleep(600)\n"
     )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", hold, address], stdout=subprocess.PIPE, text=True
-    )
+    holder = forked.Popen([sys.executable, "-c", hold, address], stdout=subprocess.PIPE, text=True)
     assert holder.stdout is not None
     try:
         assert holder.stdout.readline() == "held\n"
