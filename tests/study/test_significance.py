@@ -1,15 +1,17 @@
-"""The bootstrap by counts is the one that draws every seed and image."""
+"""The p of a difference is that of the loops, and Holm's correction that of all subsets."""
 
 import random
 
 import pytest
 import torch
+from scipy import stats
 
 from counterpoint.study.tables.significance import holm, over_seeds, paired
-from reference import bootstrap
+from counterpoint.study.tables.student_tail import student_tails
 from reference import holm as closed
+from reference import student
 
-IMAGES, DRAWS = 60, 3_000
+IMAGES = 60
 
 
 def some(accuracies, seed):
@@ -19,18 +21,51 @@ def some(accuracies, seed):
     return (chances < torch.tensor(accuracies)[:, None]).double()
 
 
+@pytest.mark.parametrize("df", [1, 1.37, 2, 4.5, 8, 31, 4_999, 123_456.7])
+@pytest.mark.parametrize("t", [1e-5, 0.01, 0.7, -1.96, 3.3, 12.7, 60.0])
+def test_the_tails_are_those_of_scipy(t, df):
+    assert student_tails(t, df) == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-10)
+
+
+@pytest.mark.parametrize("df", [2, 3.4, 9, 200])
+@pytest.mark.parametrize("t", [0.3, 2.0, -5.0])
+def test_the_tails_are_shares_of_an_area(t, df):
+    assert student_tails(t, df) == pytest.approx(student.tails(t, df), rel=1e-7)
+
+
+def test_the_ends_of_the_tails():
+    assert student_tails(0.0, 4.2) == 1.0
+    assert student_tails(float("inf"), 4.2) == 0.0
+    assert 0 < student_tails(1e8, 5) < 1e-35
+
+
 @pytest.mark.parametrize(
-    "mine",
-    [[0.5], [0.65], [0.7], [0.6, 0.6, 0.6], [0.5, 0.6, 0.7], [0.45, 0.8]],
+    ("mine", "theirs"),
+    [
+        ([0.5], [0.5]),
+        ([0.65], [0.5]),
+        ([0.6, 0.6, 0.6], [0.5, 0.5, 0.5]),
+        ([0.5, 0.6, 0.7], [0.55, 0.5]),
+        ([0.45, 0.8], [0.5]),
+    ],
 )
-def test_counts_stand_for_drawn_images(mine):
-    one, other = some(mine, 0), some([0.5] * len(mine), 1)
-    fast = paired(one, other)
-    whole = [side.int().tolist() for side in (one, other)]
-    slow = bootstrap.paired(*whole, draws=DRAWS, seed=2)
-    # Twice a share of draws: four standard errors. The fast one draws its seeds 1,000 times.
-    error = 2 * (slow / 2 * (1 - slow / 2) * (1 / DRAWS + 1 / 1_000)) ** 0.5
-    assert abs(fast - slow) <= 4 * error + 2e-3
+def test_paired_is_that_of_the_loops(mine, theirs):
+    one, other = some(mine, 0), some(theirs, 1)
+    slow = student.paired(one.tolist(), other.tolist())
+    assert paired(one, other) == pytest.approx(slow, rel=1e-7)
+    assert paired(other, one) == paired(one, other)
+
+
+def test_with_one_seed_each_it_is_the_paired_t_test_of_scipy():
+    one, other = some([0.65], 0), some([0.5], 1)
+    assert paired(one, other) == pytest.approx(stats.ttest_rel(one[0], other[0]).pvalue, rel=1e-10)
+
+
+def test_over_seeds_is_that_of_the_loops_and_welchs_of_scipy():
+    one, other = [0.9, 0.8, 0.7], [0.85, 0.75, 0.6, 0.52]
+    assert over_seeds(one, other) == pytest.approx(student.over_seeds(one, other), rel=1e-7)
+    welch = stats.ttest_ind(one, other, equal_var=False).pvalue
+    assert over_seeds(one, other) == pytest.approx(welch, rel=1e-10)
 
 
 def test_seeds_that_disagree_are_less_sure():
@@ -43,9 +78,12 @@ def test_seeds_that_disagree_are_less_sure():
     assert paired(apart, half) > 0.3
 
 
-def test_an_advantage_of_all_seeds_counts_and_a_mixed_one_does_not():
-    assert over_seeds([0.9, 0.91, 0.92], [0.8, 0.81, 0.82]) < 0.01
-    assert over_seeds([0.9, 0.8, 0.7], [0.85, 0.75, 0.8]) > 0.3
+def test_where_nothing_varies():
+    right = torch.ones(2, IMAGES)
+    assert paired(right, right) == 1.0
+    assert paired(right, 1 - right) == 0.0
+    assert over_seeds([0.5, 0.5], [0.6, 0.6]) is None
+    assert over_seeds([0.5, 0.5], [0.6, 0.61]) is not None
 
 
 def test_holm_is_the_closed_test_of_all_subsets():

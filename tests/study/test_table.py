@@ -11,7 +11,8 @@ from counterpoint.study.runners.events import Event
 from counterpoint.study.tables.figure import table_figure
 from counterpoint.study.tables.formats import as_csv, latex, markdown
 from counterpoint.study.tables.outcome_table import tabulate
-from study.trials import outcome, tiny
+from reference import student
+from study.trials import COUNT, outcome, tiny
 
 SOME = [
     outcome("AMDIM", "wide", 0, 0.60),
@@ -30,7 +31,8 @@ def test_cells_have_mean_spread_cost_and_a_mark():
     assert best.spread == pytest.approx(0.02 / 2**0.5)
     assert best.flops == 2e15
     assert behind.behind
-    assert behind.p < 0.001
+    first = [[float(i < n) for i in range(COUNT)] for n in (500, 500, 600, 620)]
+    assert behind.p == pytest.approx(student.paired(first[:2], first[2:]), rel=1e-7)
     assert table.cell("AMDIM", "resnet_18") is None
     assert not table.cell("CPC", "resnet_18").best  # alone in its column
 

@@ -12,7 +12,7 @@ from counterpoint.study.trial import Trial
 from counterpoint.training.cost import step_flops
 
 TOP = 3  # candidates that are confirmed: our choice
-SEEDS = 5  # our choice; with five a bootstrap over seeds is still coarse
+SEEDS = 5  # our choice
 PROBES = ("knn", "linear")
 OPERATIONS, IMAGES = "equal operations", "equal images"
 HEAT = "heat"

@@ -6,9 +6,7 @@ from statistics import fmean, stdev
 
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.tables.outcome_table import chance_of_difference
-from counterpoint.study.tables.significance import RESAMPLES, holm
-
-LEAST = 2 / RESAMPLES  # a two-sided p that a bootstrap of so many draws can tell from 0
+from counterpoint.study.tables.significance import holm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +35,9 @@ def confirmed(outcomes: Sequence[Outcome], *, found: Sequence[str]) -> list[Comp
     """Compare every found method with every other contender, in each column and by each probe.
 
     `found` are the names of what the search found, the rows of their trials. The p is that of
-    `tables.significance.paired`: a bootstrap over test images, the same for both, and over seeds.
-    A p below what the bootstrap can tell is taken as that. The correction is over all comparisons
-    made here: all columns, all probes, all data sets. Candidates that lost in the search need
-    none: test images and seeds are fresh.
+    `tables.significance.paired`: a t-test over seeds and test images. The correction is
+    over all comparisons made here: all columns, all probes, all data sets. Candidates that lost in
+    the search need none: test images and seeds are fresh.
     """
     done = [o for o in outcomes if o.state == "done"]
     cells: dict[tuple[str, str], list[Outcome]] = {}
@@ -99,7 +96,7 @@ def confirmed_markdown(table: Sequence[Compared]) -> str:
 def _chance(one: Sequence[Outcome], rival: Sequence[Outcome], probe: str) -> float:
     """Return the p of a difference; 1 where one seed a side says nothing."""
     found = chance_of_difference(one, rival, probe)
-    return 1.0 if found is None else max(found, LEAST)
+    return 1.0 if found is None else found
 
 
 def _mean(outcomes: Sequence[Outcome], probe: str) -> float:

@@ -25,7 +25,7 @@ def compared_section(material: DesignMaterial) -> Section:
     said = (
         "Fresh seeds, and test images that the search never read. Mean test accuracy in percent "
         "and the standard deviation over seeds, then how many points what was found is ahead. In "
-        "parentheses the p of a bootstrap over test images and seeds, corrected for all "
+        "parentheses the p of a t-test over seeds and test images, corrected for all "
         f"{many:,} comparisons (Holm)."
     )
     body = [el("p", {}, said), el("p", {}, verdict_words(material.compared))]

@@ -52,7 +52,7 @@ def note(table: Table, cost: Costs) -> str:
     words = [
         f"Test accuracy of the {table.figure} probe in percent, mean ± standard deviation over "
         f"{repeated} seed{'s' * (counts != [1])}.",
-        f"Bold: the best of its {table.compare}. *: behind the best, p < 0.05 by a bootstrap.",
+        f"Bold: the best of its {table.compare}. *: behind the best, p < 0.05 by a t-test.",
     ]
     if cost == "flops":
         words.append("In brackets: floating-point operations of training, all seeds, in 10^12.")

@@ -1,65 +1,63 @@
-"""Is a difference more than chance? Bootstraps over test images and seeds, or seeds alone."""
+"""Is a difference more than chance? Student's t over seeds and test images, or seeds alone."""
 
 from collections.abc import Sequence
+from math import sqrt
+from statistics import fmean, variance
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
-RESAMPLES = 10_000  # our choice: a p of 0.05 is then known to 0.002
-SEEDS_DRAWN = 1_000  # three seeds of two cells have only 100 different draws
+from counterpoint.study.tables.student_tail import student_tails
 
 
 def paired(one: Float[Tensor, "seed image"], other: Float[Tensor, "seed2 image"]) -> float:
     r"""Return the two-sided p of two cells on the same test images; 1 is a correct image.
 
-    Seeds are drawn again, of each cell for itself, and images, the same ones for both; with d the
-    difference of the mean accuracies of a draw,
+    With n seeds and N images, $\bar c_i$ a cell's share of seeds that are right on image i, and
+    $d_i = \bar c_i - \bar c'_i$,
 
-    $$ p = 2 \min(P(d \le 0), P(d \ge 0)) $$
+    $$ t = \frac{\bar d}{\sqrt{v}}, \quad
+       v = \underbrace{\frac{s^2}{n}}_{\text{seeds of one}} +
+           \underbrace{\frac{s'^2}{n'}}_{\text{of the other}} +
+           \underbrace{\frac{\operatorname{var}_i d_i}{N}}_{\text{images}}, \quad
+       \nu = \frac{v^2}{\sum_k v_k^2 / \nu_k} $$
 
-    With one seed it says what other test images might have given, not what another training might.
+    $s^2$ is the sample variance of the accuracies of a cell's seeds. $\nu$ are Satterthwaite's
+    degrees of freedom (1946), those of the three terms being n - 1, n' - 1 and N - 1. What a seed
+    does to single images is in both kinds of terms, so that v is rather too large than too small.
 
+    A cell of one seed adds no term of seeds. With one seed each, p says what other test images
+    might have given, not what another training might.
+
+    >>> import torch
     >>> right = torch.tensor([[1.0] * 90 + [0.0] * 10])
     >>> paired(right, right)
     1.0
     >>> paired(right, 1 - right) < 0.001
     True
     """
-    generator = torch.Generator().manual_seed(0)
-    sides = [
-        torch.randint(len(side), (SEEDS_DRAWN, len(side)), generator=generator).sort(dim=1).values
-        for side in (one, other)
-    ]
-    pairs, times = torch.cat(sides, dim=1).unique(dim=0, return_counts=True)
-    means = []
-    for pair, count in zip(pairs, times.tolist(), strict=True):
-        mine, theirs = pair.tensor_split([len(one)])
-        # Whole numbers, so that no rounding decides whether a difference is nought.
-        apart = one[mine].sum(dim=0) * len(other) - other[theirs].sum(dim=0) * len(one)
-        draws = count * RESAMPLES // SEEDS_DRAWN
-        means.append(_means_of_draws(apart.double(), draws, generator))
-    return _two_sided(torch.cat(means))
+    apart = (one.sum(dim=0) / len(one) - other.sum(dim=0) / len(other)).double()
+    terms = _of_seeds(*(side.double().mean(dim=1).tolist() for side in (one, other)))
+    if len(apart) > 1:
+        terms.append((float(apart.var()) / len(apart), len(apart) - 1))
+    return _two_sided(float(apart.mean()), terms)
 
 
 def over_seeds(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Return the two-sided p of two cells by drawing their seeds again; None for fewer than two.
+    """Return the two-sided p of two cells by the spread of their seeds: Welch's t (1947).
 
-    With three seeds there are only ten different draws of each: a coarse answer.
+    It is None for fewer than two seeds of a cell, and where no two seeds of either differ: then
+    there is no spread to measure a difference by.
 
-    >>> over_seeds([0.9, 0.91, 0.92], [0.5, 0.51, 0.52])
-    0.0
+    >>> over_seeds([0.9, 0.91, 0.92], [0.5, 0.51, 0.52]) < 1e-5
+    True
     >>> over_seeds([0.9], [0.5, 0.51]) is None
     True
     """
-    if min(len(one), len(other)) < 2:
+    terms = _of_seeds(one, other)
+    if min(len(one), len(other)) < 2 or not any(size for size, _ in terms):
         return None
-    generator = torch.Generator().manual_seed(0)
-    means = []
-    for values in (one, other):
-        drawn = torch.randint(len(values), (RESAMPLES, len(values)), generator=generator)
-        means.append(torch.tensor(values, dtype=torch.float64)[drawn].mean(dim=1))
-    return _two_sided(means[0] - means[1])
+    return _two_sided(fmean(one) - fmean(other), terms)
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -82,25 +80,15 @@ def holm(chances: Sequence[float]) -> list[float]:
     return found
 
 
-def _means_of_draws(
-    values: Float[Tensor, " n"], draws: int, generator: torch.Generator
-) -> Float[Tensor, " draw"]:
-    """Draw n of n values with replacement, many times, and give the mean of each draw.
-
-    Images that were right or wrong differ by few values: how often each is drawn is multinomial,
-    so that one binomial a value does for all images that have it, in place of one number an image.
-    """
-    kinds, counts = values.unique(return_counts=True)
-    left = torch.full((draws,), float(len(values)), dtype=torch.float64)
-    total = torch.zeros_like(left)
-    for place in range(len(kinds)):
-        share = counts[place] / counts[place:].sum()  # 1 at the last
-        drawn = torch.binomial(left, share.double().expand_as(left), generator=generator)
-        total += drawn * kinds[place]
-        left -= drawn
-    return total / len(values)
+def _of_seeds(*cells: Sequence[float]) -> list[tuple[float, int]]:
+    """Return the variance of each cell's mean and its degrees of freedom, where there are any."""
+    return [(variance(some) / len(some), len(some) - 1) for some in cells if len(some) > 1]
 
 
-def _two_sided(apart: Tensor) -> float:
-    below, above = (apart <= 0).double().mean(), (apart >= 0).double().mean()
-    return min(1.0, 2 * float(torch.minimum(below, above)))
+def _two_sided(apart: float, terms: Sequence[tuple[float, int]]) -> float:
+    """Return the p of a difference whose variance is a sum of independent terms."""
+    whole = sum(size for size, _ in terms)
+    if whole == 0 or apart == 0:  # nothing varies: the difference is there on every image, or none
+        return float(apart == 0)
+    df = whole**2 / sum(size**2 / own for size, own in terms)
+    return student_tails(apart / sqrt(whole), df)
