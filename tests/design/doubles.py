@@ -12,8 +12,8 @@ def figures(trial: Trial) -> dict[str, float]:
     """Figures that a trial always has: one in eight collapses."""
     rng = Random(trial.name + trial.column)  # not by where the data lies
     drawn = {name: rng.random() for name in trial.criteria} | {"lr": 1e-3}
-    drawn |= {f"{probe} validation": rng.random() for probe in trial.probes}
-    return drawn | {"collapsed": float(rng.random() < 1 / 8)}
+    drawn |= {"collapsed": float(rng.random() < 1 / 8)}
+    return drawn | {f"{probe} validation": rng.random() for probe in trial.probes}
 
 
 class Pretended:

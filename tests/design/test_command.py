@@ -43,6 +43,9 @@ def test_hours_hold_ten_rounds_and_a_trial_is_an_epoch_at_most():
     lines = plan_lines(DesignSettings(data="", full=short), ground, 1.0, 40e9)
     rounds = int(lines[-1].partition(" hold about ")[2].split()[0])
     assert rounds >= 8  # the criteria take their time too
+    assert "ends after" not in lines[-1]
+    few = plan_lines(DesignSettings(data="", full=short), ground, 1.0, 40e9, 2)
+    assert few[-1].endswith("; it ends after 2 (--rounds)")
 
 
 def test_a_missing_folder_and_an_unknown_criterion_are_said_at_once(capsys, data):
@@ -57,10 +60,11 @@ def test_a_missing_folder_and_an_unknown_criterion_are_said_at_once(capsys, data
 
 @pytest.mark.full
 def test_killed_at_any_time_it_finds_what_an_undisturbed_search_does(data, tmp_path):
-    command = [str(COUNTERPOINT), "design", str(data / "cifar10"), "--hours", "0.01", *SHORT]
+    command = [str(COUNTERPOINT), "design", str(data / "cifar10"), "--hours", "9", *SHORT]
+    command += ["--rounds", "2"]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     subprocess.run([*command, "--out", str(whole)], check=True, capture_output=True)
-    for outcomes in (1, 4):
+    for outcomes in (1, 4, 7):
         running = subprocess.Popen(
             [*command, "--out", str(killed)], stderr=subprocess.DEVNULL, start_new_session=True
         )
@@ -73,6 +77,7 @@ def test_killed_at_any_time_it_finds_what_an_undisturbed_search_does(data, tmp_p
     assert b"next: counterpoint confirm" in done.stdout
     one, other = read_design(whole), read_design(killed)
     assert one.rounds == other.rounds
+    assert len(one.rounds) == 2
     assert one.outcomes.keys() == other.outcomes.keys()
     for key, outcome in one.outcomes.items():
         assert outcome.figures == other.outcomes[key].figures

@@ -152,6 +152,42 @@ def test_a_round_of_which_all_failed_ends_the_search(settings, tmp_path):
         searched(settings, tmp_path, Pretended(failing=lambda _: True))
 
 
+@pytest.mark.parametrize("without_trials", [False, True])
+def test_a_round_that_failed_for_an_outside_reason_is_run_again(settings, tmp_path, without_trials):
+    with pytest.raises(RunFailure, match="the same command runs them again"):
+        searched(settings, tmp_path, Pretended(failing=lambda _: True))
+    if without_trials:
+        shutil.rmtree(tmp_path / "trials")
+    run = Pretended()
+    found = searched(settings, tmp_path, run, hours=ROUND)
+    assert len(run.ran) == 6
+    assert {outcome.state for outcome in found.outcomes.values()} == {"done"}
+
+
+def test_a_trial_that_an_orphaned_worker_finished_is_read(settings, tmp_path):
+    """It ends after the search has looked and before the runner does, which then skips it."""
+    run = Pretended()
+
+    def skipping(trials, store):
+        for number, outcome in enumerate(run(trials, store)):
+            if number:
+                yield outcome
+
+    found = searched(settings, tmp_path / "a", skipping, hours=ROUND)
+    assert all_figures(found) == all_figures(searched(settings, tmp_path / "b", run, hours=ROUND))
+
+
+def test_rounds_end_a_search_whatever_the_hours_say(settings, tmp_path):
+    def ended(out, **limits):
+        return len(design(settings, out, run=Pretended(), watcher=Silent(), **limits).rounds)
+
+    assert ended(tmp_path / "a", hours=99.0, rounds=2) == 2
+    assert ended(tmp_path / "a", hours=99.0, rounds=3) == 3
+    assert ended(tmp_path / "b", hours=1.5 * ROUND, rounds=3) == 1
+    with pytest.raises(ValueError, match="got 0 rounds"):
+        ended(tmp_path / "c", hours=1.0, rounds=0)
+
+
 def test_another_search_in_the_same_folder_is_refused(settings, tmp_path):
     searched(settings, tmp_path, Pretended(), hours=ROUND)
     with pytest.raises(ValueError, match="has a search with seed 0, and this one has 1"):
@@ -175,10 +211,11 @@ def test_a_candidate_that_breaks_the_count_is_refused(settings, tmp_path, monkey
 
 
 def test_labels_choose_only_if_asked_and_watching_chooses_nothing(settings, tmp_path):
-    searched(settings, tmp_path / "plain", Pretended())
-    plain = searched(settings, tmp_path / "again", Pretended())
-    (trial, *_) = (outcome.trial for outcome in plain.outcomes.values())
-    assert trial.probes == ()
+    plain = searched(settings, tmp_path / "plain", Pretended())
+    assert {outcome.trial.probes for outcome in plain.outcomes.values()} == {()}
+    watching = searched(replace(settings, watch=("knn",)), tmp_path / "watch", Pretended())
+    assert all("knn validation" in one.figures for one in watching.outcomes.values())
+    assert files(tmp_path / "watch") == files(tmp_path / "plain")
     by_label = searched(replace(settings, labels="knn"), tmp_path / "labels", Pretended())
     outcomes = by_label.outcomes
     first = {name: o.figures for (name, rung), o in outcomes.items() if rung == 0}

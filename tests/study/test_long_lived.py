@@ -1,6 +1,5 @@
 """Processes that live for several trials: one that dies costs its own trial, and is replaced."""
 
-import os
 from pathlib import Path
 
 from counterpoint.study import Images, ResultStore, run_here
@@ -30,6 +29,9 @@ def test_one_that_dies_or_raises_costs_its_own_trial_only(data, tmp_path):
     assert [found[one.key].state for one in good] == ["done"] * 3
     assert found[raises.key].error.endswith("made to crash")
     assert found[dies.key].error.startswith("process ended with 7: ")
+    assert len((tmp_path / "a").read_text()) == 3  # a process that dies is not the trial's fault
+    assert len((tmp_path / "b").read_text()) == 1
+    assert found[raises.key].cost.core_seconds > 0
     (alone,) = run_here([good[2]], ResultStore(str(tmp_path / "alone")))
     assert alone.figures == found[good[2].key].figures  # whoever ran before it
 
@@ -45,4 +47,3 @@ def test_a_caller_that_stops_ends_its_processes(data, tmp_path):
     assert all(process.returncode is not None for process in processes)
     assert store.find(long) is None
     assert (store.workplace(long) / "attempts").exists()
-    assert os.getpid() not in [process.pid for process in processes]

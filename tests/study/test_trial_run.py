@@ -43,6 +43,21 @@ def test_an_outcome_says_what_was_found_and_what_it_took(done):
     assert store.every() == [outcome]
 
 
+def test_what_every_attempt_took_is_counted_also_of_one_that_failed(data, tmp_path):
+    swap = f'{{"part":"Crashing","file":"{tmp_path / "count"}","times":1,"how":"raise"}}'
+    trial = tiny(parts=str(OWN), swaps=(("extraction", swap),), budget=Images(32), probes=("knn",))
+    store = ResultStore(str(tmp_path / "results"))
+    (failed,) = run_here([trial], store, retries=0)
+    assert failed.state == "failed"
+    assert failed.cost.core_seconds > 0
+    earlier = store.workplace(trial) / "spent.1"
+    earlier.write_text("1000.0 900.0\n")  # as if it had been killed after so long
+    (done,) = run_here([trial], store, retries=0)
+    assert done.cost.attempts == 2
+    assert 1000 < done.cost.seconds < 1300
+    assert 900 < done.cost.core_seconds < 1200
+
+
 def test_a_trial_that_was_done_is_not_run_again(done, monkeypatch):
     store, outcome = done
     monkeypatch.setattr("counterpoint.study.trial_run._run", None)

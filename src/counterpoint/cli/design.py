@@ -17,6 +17,7 @@ def design_command(
     data: str,
     *,
     hours: float,
+    rounds: int | None = None,
     out: str = "runs/design",
     plan: bool = False,
     labels: Literal["knn", "linear"] | None = None,
@@ -54,6 +55,7 @@ def design_command(
         data: Folder, file or address of images.
         hours: Processor hours that all trials may take together; two cores that do nothing else
             use them in half the time by the clock.
+        rounds: End after so many rounds, if the hours hold them (default: the hours decide).
         out: Folder of the search.
         plan: Only print what the search would take.
         labels: Choose by the validation accuracy of this probe, where there are labels
@@ -101,11 +103,12 @@ def design_command(
     ground = ground_of(data, size=size, limit=limit)
     settings = _settings(asked, ground, Path(out), hours=hours, epochs=full_epochs)
     again = ["counterpoint", "design", data, "--hours", f"{hours:g}", "--out", out]
+    again += [] if rounds is None else ["--rounds", str(rounds)]
     if plan:
-        _say_plan(settings, ground, hours, speed * 1e12)
+        _say_plan(settings, ground, hours, speed * 1e12, rounds)
         last_words("", again)
         return
-    _search(settings, Path(out), hours, runner=runner, at_once=at_once, address=address)
+    _search(settings, Path(out), hours, rounds, runner=runner, at_once=at_once, address=address)
 
 
 def _settings(
@@ -129,6 +132,7 @@ def _search(
     settings: "DesignSettings",
     out: Path,
     hours: float,
+    rounds: int | None,
     *,
     runner: str,
     at_once: int | None,
@@ -154,9 +158,9 @@ def _search(
         else:
             workers = held.enter_context(LongLived(cpus=settings.cpus, at_once=at_once))
             run, cores = workers.run, workers.at_once * settings.cpus
-        lines = SearchProgress(hours=hours, cores=cores, write=_write)
+        lines = SearchProgress(hours=hours, rounds=rounds, cores=cores, write=_write)
         try:
-            found = design(settings, out, hours=hours, run=run, watcher=lines)
+            found = design(settings, out, hours=hours, rounds=rounds, run=run, watcher=lines)
         except KeyboardInterrupt:
             words = "stopped; run the same command again to resume"
             raise KeyboardInterrupt(words) from None
@@ -170,7 +174,9 @@ def _write(line: str) -> None:
     sys.stderr.flush()
 
 
-def _say_plan(settings: "DesignSettings", ground: "Ground", hours: float, speed: float) -> None:
+def _say_plan(
+    settings: "DesignSettings", ground: "Ground", hours: float, speed: float, rounds: int | None
+) -> None:
     from counterpoint.design.plan_words import plan_lines
 
-    sys.stdout.write("\n".join(plan_lines(settings, ground, hours, speed)) + "\n")
+    sys.stdout.write("\n".join(plan_lines(settings, ground, hours, speed, rounds)) + "\n")

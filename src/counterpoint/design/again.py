@@ -6,19 +6,20 @@ from dataclasses import fields
 from counterpoint.design.design_settings import DesignSettings
 from counterpoint.design.search_files import Searched
 
-OPTIONS = {"batch": "--batch-size", "watch": "--watch"}
+OPTIONS = {"batch": "--batch-size"}
 """Options that are not called as the setting is."""
 
 
 def design_again(found: Searched, *, epochs: float, out: str) -> str:
     """Return the command of a search; `epochs` is the length of a full trial.
 
-    Hours are those that were used and half a round more: as many rounds fit into them again.
+    Rounds are those that there were. Hours are twice those that were used: another sitting, or
+    another machine, is not equally fast, and the rounds have to fit.
     """
     settings = found.settings
     words = ["counterpoint", "design", settings.data]
-    hours = found.core_hours * (1 + 0.5 / max(1, len(found.rounds)))
-    words += ["--hours", f"{hours:.3g}", "--out", out]
+    words += ["--hours", f"{2 * found.core_hours:.3g}"]
+    words += ["--rounds", str(max(1, len(found.rounds))), "--out", out]
     words += ["--full-epochs", f"{epochs:.6g}"]
     usual = {place.name: place.default for place in fields(DesignSettings)}
     for name in (place.name for place in fields(DesignSettings)):

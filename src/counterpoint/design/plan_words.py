@@ -9,7 +9,9 @@ OTHER, PROBED = 6.0, 6.0
 2.5 GHz with images of 32 pixels and the narrow encoder."""
 
 
-def plan_lines(settings: DesignSettings, ground: Ground, hours: float, speed: float) -> list[str]:
+def plan_lines(
+    settings: DesignSettings, ground: Ground, hours: float, speed: float, rounds: int | None = None
+) -> list[str]:
     """Return a plan for cores that do `speed` operations a second each, as lines."""
     epoch = epoch_flops(ground, settings.encoder, settings.batch)
     lines = [
@@ -27,11 +29,12 @@ def plan_lines(settings: DesignSettings, ground: Ground, hours: float, speed: fl
             f"{f'rung {rung.number}':8}{rung.places:>8}{rung.budget.n:>12.2g}"
             f"{rung.budget.n / epoch:>8.2g}{duration(each * settings.cpus):>10}"
         )
-    rounds = max(1, int(hours * 3600 // seconds))
+    fit = max(1, int(hours * 3600 // seconds))
+    ends = "" if rounds is None or rounds >= fit else f"; it ends after {rounds} (--rounds)"
     return [
         *lines,
         "",
         f"a round is {round_cost(settings.candidates):.3g} full trials, {duration(seconds)} of one "
-        f"core; {hours:g} core-hours hold about {rounds} rounds with "
-        f"{rounds * settings.candidates} candidates",
+        f"core; {hours:g} core-hours hold about {fit} rounds with "
+        f"{fit * settings.candidates} candidates{ends}",
     ]

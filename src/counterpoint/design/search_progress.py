@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.evolution import Judged, Round, ranked
@@ -26,10 +27,14 @@ class SearchProgress:
     cores: int
     """That work at once, all trials together."""
     write: Callable[[str], object]
+    rounds: int | None = None
+    """After which the search ends, if the hours hold them."""
     now: Callable[[], float] = time.time
     began: float | None = None
     before: float = 0.0
     """Core-hours of earlier sittings."""
+    needed: float = inf
+    """Core-hours that all the rounds will take, once there was one."""
     place: str = ""
     total: int = 0
     done: int = 0
@@ -63,6 +68,8 @@ class SearchProgress:
         )
 
     def round_ended(self, number: int, found: Searched, pool: Sequence[Candidate]) -> None:
+        if self.rounds is not None:  # as long as the rounds so far
+            self.needed = found.core_hours * self.rounds / (number + 1)
         self._say(round_words(number, found, self.hours))
         best = ranked(found.judged())
         for line in best_lines(best[0], found, pool) if best else ["nothing has lived so far"]:
@@ -74,7 +81,7 @@ class SearchProgress:
         passed = self.now() - self.began
         early = self.ended < 2 * self.cores or passed <= 0  # others are still on their first
         rate = self.cores if early else (spent - self.before) * 3600 / passed
-        left = max(0.0, self.hours - spent) * 3600 / max(rate, 1e-9)
+        left = max(0.0, min(self.hours, self.needed) - spent) * 3600 / max(rate, 1e-9)
         ends = time.strftime("%a %H:%M", time.localtime(self.now() + left))
         return f"{clock(left)} left, until {ends}"
 

@@ -34,7 +34,7 @@ from counterpoint.failures import RunFailure
 from counterpoint.methods import method_named
 from counterpoint.study.bundle import bundled
 from counterpoint.study.outcome import Outcome
-from counterpoint.study.result_store import ResultStore
+from counterpoint.study.result_store import FILE, ResultStore
 from counterpoint.study.trial import Trial, pairs
 
 Run = Callable[[Sequence[Trial], ResultStore], Iterator[Outcome]]
@@ -57,14 +57,24 @@ class Watcher(Protocol):
 
 
 def design(
-    settings: DesignSettings, out: Path, *, hours: float, run: Run, watcher: Watcher
+    settings: DesignSettings,
+    out: Path,
+    *,
+    hours: float,
+    run: Run,
+    watcher: Watcher,
+    rounds: int | None = None,
 ) -> Searched:
     """Search until another round would not fit into the core-hours; resume what is in `out`.
 
-    A round that was begun is always finished, and there is one at least. Rounds are a function of
-    the settings and of the figures found before, and every figure one of its trial: a search that
-    was killed at any time and started again finds what an undisturbed one does.
+    With `rounds` it ends after so many too. A round that was begun is always finished, and there
+    is one at least. Rounds are a function of the settings and of the figures found before, and
+    every figure one of its trial: a search that was killed at any time and started again proposes
+    what an undisturbed one does. Work that is done twice counts, so that it may reach fewer rounds
+    in its hours; with `rounds`, and hours enough, it has the same ones.
     """
+    if rounds is not None and rounds < 1:
+        raise ValueError(f"design: got {rounds} rounds; a search has one at least")
     out.mkdir(parents=True, exist_ok=True)
     begin(settings, out)
     unbundle(out)
@@ -78,6 +88,8 @@ def design(
         made = read_round(out, number)
         if made is None:
             if number and found.core_hours * (number + 1) / number > hours:
+                return found
+            if number == rounds:
                 return found
             watcher.round_wanted(number)
             made = next_round(
@@ -98,8 +110,12 @@ def design(
         watcher.round_begun(number, made)
         found.rounds.append(made)
         _halve(found, store, run, watcher)
+        nothing = _all_failed(found)
+        if nothing is not None:
+            _forget_last_round(found, store)
         write_durably(out / OUTCOMES, bundled(_bundle(found)))
-        _refuse_failures(found)
+        if nothing is not None:
+            raise RunFailure(nothing)
         watcher.round_ended(number, found, pool)
 
 
@@ -112,15 +128,28 @@ def _nothing_to_try(made: Round) -> str:
     )
 
 
-def _refuse_failures(found: Searched) -> None:
-    """End a search whose last round gave nothing: the next would not either, and costs nothing."""
+def _all_failed(found: Searched) -> str | None:
+    """Say that the last round gave nothing, where it did not: the next would not either."""
+    own = _of_last_round(found)
+    if any(outcome.state != "failed" for outcome in own.values()):
+        return None
+    first = next(iter(own.values()))
+    return (
+        f"design: all {len(own)} trials of round {len(found.rounds) - 1} failed; the same command "
+        f"runs them again; the first said: {first.error}"
+    )
+
+
+def _forget_last_round(found: Searched, store: ResultStore) -> None:
+    """Take the failures of a round back: where all fail, the cause is hardly the candidates."""
+    for key, outcome in _of_last_round(found).items():
+        (store.workplace(outcome.trial) / FILE).unlink(missing_ok=True)
+        del found.outcomes[key]
+
+
+def _of_last_round(found: Searched) -> dict[tuple[str, int], Outcome]:
     names = {one.fingerprint for one in found.rounds[-1].candidates}
-    own = [outcome for (name, _), outcome in found.outcomes.items() if name in names]
-    if all(outcome.state == "failed" for outcome in own):
-        raise RunFailure(
-            f"design: all {len(own)} trials of round {len(found.rounds) - 1} failed; the first "
-            f"said: {own[0].error}"
-        )
+    return {key: outcome for key, outcome in found.outcomes.items() if key[0] in names}
 
 
 def pool_of(settings: DesignSettings, ground: Ground) -> list[Candidate]:
@@ -172,6 +201,21 @@ def _halve(found: Searched, store: ResultStore, run: Run, watcher: Watcher) -> N
             found.outcomes[outcome.trial.name, rung.number] = outcome
             forget_weights(outcome.trial, store)
             watcher.trial_ended(outcome, found)
+        for trial in todo:
+            if (trial.name, rung.number) not in found.outcomes:
+                found.outcomes[trial.name, rung.number] = _found_by_another(trial, store)
+                forget_weights(trial, store)
+
+
+def _found_by_another(trial: Trial, store: ResultStore) -> Outcome:
+    """Read the outcome of a trial that was not yielded.
+
+    A worker that outlived its killed search may have finished it meanwhile.
+    """
+    outcome = outcome_of(trial, store)
+    if outcome is None:
+        raise RunFailure(f"design: the trial {trial.key} ended without an outcome")
+    return outcome
 
 
 def forget_weights(trial: Trial, store: ResultStore) -> None:

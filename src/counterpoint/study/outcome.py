@@ -23,7 +23,7 @@ class Cost:
     flops: float = 0.0
     """Of training: forward and backward."""
     seconds: float = 0.0
-    """Wall time of the attempt that finished, evaluation included."""
+    """Wall time of all attempts, evaluation included; a failed trial has its own too."""
     core_seconds: float = 0.0
     """Processor time of the same, over all threads: what it took of the machine, however busy with
     other things that was. 0 in outcomes of before it was counted."""

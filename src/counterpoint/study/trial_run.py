@@ -1,6 +1,5 @@
 """One trial, from its record to its outcome; run once, resumed if interrupted."""
 
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +21,14 @@ from counterpoint.study.settled import Settled, settle, settled_before
 from counterpoint.study.step_cost import step_seconds
 from counterpoint.study.trial import Trial
 from counterpoint.study.trial_job import job_of, opened
-from counterpoint.study.workplace import alone_in, core_seconds, forget_peak, logged_to, peak_mb
+from counterpoint.study.workplace import (
+    alone_in,
+    counted_in,
+    forget_peak,
+    logged_to,
+    peak_mb,
+    spent_in,
+)
 from counterpoint.training.cost import step_flops
 
 
@@ -48,14 +54,16 @@ def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:
             return found
         torch.set_num_threads(cpus)
         forget_peak()
-        outcome = _run(trial, folder, cpus)
-        outcome = replace(outcome, cost=replace(outcome.cost, attempts=attempt))
+        with counted_in(folder, attempt):
+            outcome = _run(trial, folder, cpus)
+        seconds, cores, _ = spent_in(folder)
+        cost = replace(outcome.cost, seconds=seconds, core_seconds=cores, attempts=attempt)
+        outcome = replace(outcome, cost=cost)
         store.keep(outcome)
     return outcome
 
 
 def _run(trial: Trial, folder: Path, cpus: int) -> Outcome:
-    started, used = time.monotonic(), core_seconds()
     splits = opened(trial)
     job = job_of(trial, splits, workers=cpus)
     settled = settled_before(folder, trial)
@@ -70,7 +78,7 @@ def _run(trial: Trial, folder: Path, cpus: int) -> Outcome:
         figures=probed.figures | _criteria(trial, model, job) | {"lr": settled.lr},
         right=probed.right,
         tested=probed.tested,
-        cost=_cost(settled, job.training, time.monotonic() - started, core_seconds() - used),
+        cost=_cost(settled, job.training),
         versions=versions(),
         method=job.method.fingerprint,
         data=job.source.fingerprint(),
@@ -143,14 +151,12 @@ def _criteria(trial: Trial, model: Model, job: Job) -> dict[str, float]:
     return measured(model, job.source, trial.criteria, side=job.image[-1])
 
 
-def _cost(settled: Settled, training: Training, seconds: float, cores: float) -> Cost:
+def _cost(settled: Settled, training: Training) -> Cost:
     steps = settled.steps + settled.choosing_steps
     return Cost(
         images=steps * training.batch,
         steps=settled.steps,
         flops=steps * settled.flops,
-        seconds=seconds,
-        core_seconds=cores,
         peak_mb=peak_mb(),
         choosing_images=settled.choosing_steps * training.batch,
         choosing_flops=settled.choosing_steps * settled.flops,

@@ -3,10 +3,13 @@
 import fcntl
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 
+TICK = 5.0  # seconds between two notes of what was spent: what a kill may leave uncounted
 STATUS, PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
@@ -28,6 +31,47 @@ def alone_in(folder: Path) -> Iterator[int]:
             yield attempt
         finally:  # closing is not enough: a process forked meanwhile has a copy of it
             fcntl.flock(file, fcntl.LOCK_UN)
+
+
+@contextmanager
+def counted_in(folder: Path, attempt: int) -> Iterator[None]:
+    """Write down every few seconds, and at the end, what an attempt has taken so far.
+
+    So that also one that fails, or is killed, has its cost.
+    """
+    file = folder / f"spent.{attempt}"
+    started, used, ended = time.monotonic(), core_seconds(), threading.Event()
+
+    def note() -> None:
+        new = file.with_suffix(f".{attempt}.new")
+        new.write_text(f"{time.monotonic() - started:.3f} {core_seconds() - used:.3f}\n")
+        new.replace(file)
+
+    def go_on() -> None:
+        while not ended.wait(TICK):
+            note()
+
+    thread = threading.Thread(target=go_on, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        note()
+
+
+def spent_in(folder: Path) -> tuple[float, float, int]:
+    """Return what all attempts took: seconds, processor seconds, and how many they were.
+
+    >>> spent_in(Path("nothing was tried here"))
+    (0.0, 0.0, 1)
+    """
+    files = [one for one in folder.glob("spent.*") if one.suffix != ".new"]
+    both = [tuple(map(float, one.read_text().split())) for one in files]
+    many = folder / "attempts"
+    attempts = len(many.read_text().splitlines()) if many.exists() else 1
+    return sum((one[0] for one in both), 0.0), sum((one[1] for one in both), 0.0), attempts
 
 
 @contextmanager

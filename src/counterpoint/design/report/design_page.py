@@ -43,8 +43,8 @@ def again_section(material: DesignMaterial) -> Section:
     lines = el("pre", {"tabindex": 0}, code(material.again))
     said = (
         "On one kind of machine and with the same versions the same command finds the same "
-        "candidates and the same figures. Hours decide how many rounds there are, not what is in "
-        "them."
+        "candidates and the same figures. Hours and rounds decide when it ends, not what is in a "
+        "round."
     )
     body = [el("div", {"class": "commands"}, lines, button), el("p", {}, said)]
     return Section("again", "Make it again", join(body))

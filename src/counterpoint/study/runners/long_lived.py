@@ -13,19 +13,21 @@ from types import TracebackType
 
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore
-from counterpoint.study.runners.attempts import TrialFailed, attempt
+from counterpoint.study.runners.attempts import ProcessDied, TrialFailed, attempt
 from counterpoint.study.runners.events import Tell, nobody
 from counterpoint.study.runners.local import STOPPED, not_done
 from counterpoint.study.trial import Trial
 
 TRIALS = 20  # our choice: a start of 10 s is then half a second of each trial
+DEATHS = 2  # our choice: what another program did to a process is no fault of its trial
 
 
 class LongLived:
     """`at_once` processes with `cpus` cores each, for any number of calls of `run`.
 
     A process is replaced after `trials` trials, so that what they leave in memory does not pile
-    up, and when it dies, which costs only the trial that it had.
+    up, and when it dies. The trial that it had is run again; one whose process died three times
+    has failed.
 
     >>> with LongLived(at_once=2) as workers:  # nothing is started before there is a trial
     ...     list(workers.run([], ResultStore("memory://none")))
@@ -63,7 +65,12 @@ class LongLived:
             worker = idle.get()
             try:
                 return attempt(
-                    trial, store, lambda: worker.ask(trial, store), retries=retries, tell=tell
+                    trial,
+                    store,
+                    lambda: worker.ask(trial, store),
+                    retries=retries,
+                    deaths=DEATHS,
+                    tell=tell,
                 )
             finally:
                 idle.put(worker)
@@ -114,12 +121,13 @@ class _Worker:
             raise KeyboardInterrupt
         self.said.seek(0)
         last = self.said.read().strip().splitlines()[-1:] or ["it said nothing"]
-        raise TrialFailed(f"process ended with {code}: {last[0]}")
+        raise ProcessDied(f"process ended with {code}: {last[0]}")
 
     def terminate(self) -> None:
         """Ask the process to stop now; its trial writes a checkpoint."""
-        if self.process is not None:
-            self.process.terminate()
+        process = self.process  # the thread that waits for it may set it to None meanwhile
+        if process is not None:
+            process.terminate()
 
     def end(self) -> None:
         """Let the process end: there are no more trials."""

@@ -91,6 +91,8 @@ def _landed(
         why = str(error).partition("\n")[0]
     else:
         outcome = replace(outcome, trial=one.trial)
+        if store.find(one.trial) is None:  # that machine wrote it to a disk of its own
+            store.keep(outcome)
         tell(Event(one.trial, "done", outcome=outcome))
         return outcome
     if left > 0:
