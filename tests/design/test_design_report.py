@@ -75,6 +75,23 @@ def test_the_numbers_are_those_of_the_search(found, page):
     assert "RuntimeError: loss is not finite at step 12" in page
 
 
+def importances(page):
+    """The heads of each table of shares."""
+    (section,) = re.findall(r'<section id="importance".*?</section>', page, re.DOTALL)
+    return [re.findall(r'<th scope="col">(.*?)</th>', one) for one in section.split("<table")[1:]]
+
+
+def test_only_the_first_rung_of_a_random_search_has_a_p(page):
+    """Children are alike by descent, and later rungs were chosen: shuffling would be wrong."""
+    assert importances(page)
+    assert all("p" not in heads for heads in importances(page))
+    drawn = searched(rounds=2, size=24, strategy="random")
+    first, *later = importances(design_page(material_of(drawn, folder="d", again=AGAIN)))
+    assert "p" in first
+    assert later
+    assert all("p" not in heads for heads in later)
+
+
 def test_it_says_who_is_ahead_beyond_chance(page):
     assert "found 1 is ahead in 8 of 8 comparisons and behind in 0" in page
 

@@ -57,7 +57,9 @@ def test_the_part_that_decides_is_first_and_numbers_make_no_kind():
         for loss, worth in ((NCE(), 1.0), (Triplet(margin=0.5), 0.0), (Triplet(margin=1.0), 0.05)):
             methods.append(make().swap(loss=loss))
             standing.append(worth + 0.01 * place)
-    found = {one.part: one for one in part_importance(methods, standing, draws=200)}
+    found = {
+        one.part: one for one in part_importance(methods, standing, independent=True, draws=200)
+    }
     assert found["loss"].kinds == 2  # both margins are one kind
     assert found["loss"].beyond > 0.6
     assert found["loss"].p < 0.05
@@ -67,13 +69,13 @@ def test_the_part_that_decides_is_first_and_numbers_make_no_kind():
 
 def test_candidates_without_a_standing_are_left_out():
     methods = [simclr_small(), moco_small(), byol_small()]
-    found = part_importance(methods, [0.3, float("nan"), 0.6], draws=10)
+    found = part_importance(methods, [0.3, float("nan"), 0.6], independent=True, draws=10)
     assert {one.candidates for one in found} == {2}
     with pytest.raises(ValueError, match="needs two"):
-        part_importance(methods, [0.3, float("nan"), float("nan")])
+        part_importance(methods, [0.3, float("nan"), float("nan")], independent=True)
 
 
 def test_how_far_below_a_collapse_is_does_not_matter():
     methods = [simclr_small(), moco_small(), byol_small(), simclr_small().swap(loss=Triplet())]
-    near = part_importance(methods, [0.3, 0.5, 0.6, 0.2], draws=10)
-    assert part_importance(methods, [0.3, 0.5, 0.6, -9.0], draws=10) == near
+    near = part_importance(methods, [0.3, 0.5, 0.6, 0.2], independent=True, draws=10)
+    assert part_importance(methods, [0.3, 0.5, 0.6, -9.0], independent=True, draws=10) == near

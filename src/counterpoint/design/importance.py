@@ -24,8 +24,8 @@ class Importance:
     candidates: int
     share: float
     """Eta squared of the ranks: variance between kinds over all variance."""
-    p: float
-    """How often shuffled kinds explain as much."""
+    p: float | None = None
+    """How often shuffled kinds explain as much; None where candidates are not independent draws."""
 
     @property
     def chance(self) -> float:
@@ -93,7 +93,12 @@ def shuffled_share(
 
 
 def part_importance(
-    methods: Sequence[Method], standing: Sequence[float], *, draws: int = DRAWS, seed: int = 0
+    methods: Sequence[Method],
+    standing: Sequence[float],
+    *,
+    independent: bool,
+    draws: int = DRAWS,
+    seed: int = 0,
 ) -> list[Importance]:
     """Return the importance of each part over candidates of one rung, in the parts' order.
 
@@ -102,15 +107,20 @@ def part_importance(
     Candidates without a finite standing are left out. The kinds are `kinship.short_parts`:
     numbers such as a temperature make no other kind, so their effect is in no share.
 
+    Only `independent` candidates have a p: those of a random search, on its first rung. Children
+    are alike because of their parents, and who reaches a later rung was chosen by the standing;
+    shuffling would treat both as draws of their own, and its p would be too small.
+
     The shares do not add up to 1. Parts that mostly came together share what they explain,
     because a search does not draw them independently.
 
     >>> from counterpoint.methods import simclr_small
     >>> from counterpoint.parts.losses import Triplet
     >>> one, other = simclr_small(), simclr_small().swap(loss=Triplet())
-    >>> loss = part_importance([one, one, other, other], [0.9, 0.8, 0.1, 0.2])[-1]
-    >>> loss.part, loss.kinds, round(loss.share, 2)
-    ('loss', 2, 0.8)
+    >>> some = [one, one, other, other]
+    >>> loss = part_importance(some, [0.9, 0.8, 0.1, 0.2], independent=False)[-1]
+    >>> loss.part, loss.kinds, round(loss.share, 2), loss.p
+    ('loss', 2, 0.8, None)
     """
     pairs = zip(methods, standing, strict=True)
     known = [(short_parts(method), value) for method, value in pairs if isfinite(value)]
@@ -126,7 +136,7 @@ def part_importance(
                 kinds=len(set(kinds)),
                 candidates=len(known),
                 share=explained_share(kinds, values),
-                p=shuffled_share(kinds, values, draws=draws, seed=seed),
+                p=shuffled_share(kinds, values, draws=draws, seed=seed) if independent else None,
             )
         )
     return found

@@ -14,6 +14,16 @@ from counterpoint.report.words import percent
 ENOUGH = 12  # candidates of a rung; of fewer a share says nothing. Our choice
 
 
+DRAWN = (
+    "On rung 0 candidates are independent draws, and the p is that of shuffled kinds. Later rungs "
+    "have those that were chosen, and no p. The shares do not add up."
+)
+BRED = (
+    "Parts did not vary independently, so the shares do not add up and say what went with success, "
+    "not what caused it. For the same reason they have no p; those of a random search have one."
+)
+
+
 def shares_section(material: DesignMaterial) -> Section | None:
     """Show how much of the differences each part explains, on every rung with enough trials."""
     shown = []
@@ -21,15 +31,16 @@ def shares_section(material: DesignMaterial) -> Section | None:
         if len(standing) < ENOUGH:
             continue
         methods = [material.candidates[name].method for name in standing]
-        found = part_importance(methods, list(standing.values()))
+        independent = material.found.settings.strategy == "random" and rung == 0
+        found = part_importance(methods, list(standing.values()), independent=independent)
         shown.append((rung, len(standing), _table(found)))
     if not shown:
         return None
     said = (
         "How much of the differences in rank between candidates is explained by which kind of part "
-        "they have (eta squared), less what as many kinds explain by chance. The p is that of "
-        "shuffled kinds. Parts did not vary independently, so the shares do not add up and say "
-        "what went with success, not what caused it. Numbers such as a temperature are left out."
+        "they have (eta squared), less what as many kinds explain by chance. "
+        + (DRAWN if material.found.settings.strategy == "random" else BRED)
+        + " Numbers such as a temperature are left out."
     )
     rung, many, table = shown[0]
     first = el("p", {"class": "hint"}, f"Rung {rung}, {many} candidates.")
@@ -42,7 +53,8 @@ def shares_section(material: DesignMaterial) -> Section | None:
 
 def _table(found: list[Importance]) -> Html:
     ordered = sorted(found, key=lambda one: -one.beyond)
-    heads = ["part", "share beyond chance", "p", "share", "by chance", "kinds"]
+    tested = ["p"] if any(one.p is not None for one in found) else []
+    heads = ["part", "share beyond chance", *tested, "share", "by chance", "kinds"]
     table = figures_table("Importance of each part", heads, [_row(one) for one in ordered])
     return scrolled("Importance of each part", table)
 
@@ -54,7 +66,7 @@ def _row(one: Importance) -> list[Html]:
     return [
         el("th", {"scope": "row"}, one.part),
         el("td", {"class": "measure"}, bar),
-        cell(f"{one.p:.2g}" if one.p >= 0.001 else "< 0.001"),
+        *([] if one.p is None else [cell(f"{one.p:.2g}" if one.p >= 0.001 else "< 0.001")]),
         cell(percent(one.share, digits=0)),
         cell(percent(one.chance, digits=0)),
         cell(one.kinds),
