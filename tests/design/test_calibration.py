@@ -3,13 +3,14 @@
 import math
 import random
 from dataclasses import replace
+from itertools import count
 
 import pytest
 from scipy.stats import spearmanr
 
 from counterpoint.cli import main
 from counterpoint.design.calibration_table import calibration_table
-from counterpoint.design.criteria_calibration import ALL, calibration
+from counterpoint.design.criteria_calibration import ALL, calibration, chosen_name
 from counterpoint.study import Flops, Images, Outcome
 from counterpoint.study.bundle import bundled
 from reference import calibration as reference
@@ -19,11 +20,18 @@ NAMES = ("rankme", "lidar")
 SHORT = Images(96)
 
 
-def found(rank, dimension, accuracy, validation=None, *, budget=SHORT, state="done"):
+NUMBERS = count()
+
+
+def found(rank, dimension, accuracy, validation=None, *, budget=SHORT, state="done", method=None):
+    """An outcome, of a candidate of its own if no method is named."""
     trial = tiny(budget=budget, criteria=NAMES, probes=("knn",))
     figures = {"rankme": rank, "lidar": dimension, "knn": accuracy, "collapsed": 0.0}
     figures["knn validation"] = accuracy if validation is None else validation
-    return Outcome(trial=trial, fingerprint="", figures=figures, state=state, data="same")
+    name = f"method {next(NUMBERS)}" if method is None else method
+    return Outcome(
+        trial=trial, fingerprint="", figures=figures, state=state, data="same", method=name
+    )
 
 
 def drawn(count, seed, **changes):
@@ -70,6 +78,28 @@ def test_the_interval_covers_the_truth_of_noise_and_narrows_with_trials():
     few, many = (calibration(drawn(count, 7))[0] for count in (10, 160))
     assert many.high - many.low < 0.5 * (few.high - few.low)
     assert calibration(drawn(10, 7))[0] == few
+
+
+def test_trials_of_one_candidate_are_no_more_evidence_than_one_of_them():
+    """A candidate on two rungs, with the same order on both: the interval is that of one rung."""
+    short = drawn(20, 3)
+    trial = replace(short[0].trial, budget=Images(960))
+    both = [*short, *(replace(one, trial=trial) for one in short)]
+    one, twice = calibration(short)[0], calibration(both)[0]
+    assert (one.trials, one.candidates, twice.trials, twice.candidates) == (20, 20, 40, 20)
+    assert twice.rho == pytest.approx(one.rho)
+    assert (twice.low, twice.high) == pytest.approx((one.low, one.high))
+    apart = [*short, *(replace(one, trial=trial, method=one.method + "b") for one in short)]
+    other = calibration(apart)[0]
+    assert other.high - other.low < 0.85 * (one.high - one.low)
+
+
+def test_the_mean_rank_that_a_search_chooses_by_has_a_row():
+    some = drawn(12, 4)
+    by_name = {one.criterion: one for one in calibration(some, chosen=("lidar",))}
+    assert list(by_name) == [*NAMES, chosen_name(("lidar",)), ALL]
+    alone, mean = by_name["lidar"], by_name[chosen_name(("lidar",))]
+    assert replace(mean, criterion="lidar") == alone
 
 
 def test_longer_trials_do_not_make_a_criterion_look_good():
@@ -135,7 +165,7 @@ def test_the_table_has_a_row_for_each_criterion_and_two_columns_for_each_probe()
     assert [row.split(" | ")[0].strip("| ") for row in rows] == [*NAMES, ALL, "drawn at random"]
     assert "no order | 0.0" in rows[0]
     assert empty == ""
-    assert "6 trials in 1 group" in words
+    assert "6 trials of 6 candidates in 1 group" in words
 
 
 def test_the_command_prints_it(tmp_path, capsys):

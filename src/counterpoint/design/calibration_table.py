@@ -5,22 +5,22 @@ from math import isnan
 
 from counterpoint.design.criteria_calibration import FEWEST, Agreement
 
-WORDS = "In parentheses: 95 % of bootstrap draws."
+WORDS = "In parentheses: 95 % of bootstrap draws of candidates, each with all its trials."
 
 
 def calibration_table(found: Sequence[Agreement]) -> str:
     """Write a row for each criterion and two columns for each probe.
 
-    >>> one = Agreement(criterion="lidar", probe="knn", trials=60, groups=1, rho=0.71, low=0.55,
-    ...     high=0.82, regret=0.4, at_random=6.0)
+    >>> one = Agreement(criterion="lidar", probe="knn", trials=60, candidates=40, groups=1,
+    ...     rho=0.71, low=0.55, high=0.82, regret=0.4, at_random=6.0)
     >>> print(calibration_table([one]).rstrip())
     | criterion | knn: rank correlation | knn: points lost |
     |---|---|---|
     | lidar | 0.71 (0.55 to 0.82) | 0.4 |
     | drawn at random | | 6.0 |
     <BLANKLINE>
-    knn: 60 trials in 1 group of equal images and budget. In parentheses: 95 % of bootstrap draws.
-    """
+    knn: 60 trials of 40 candidates in 1 group of equal images and budget. In parentheses: 95 % of bootstrap draws of candidates, each with all its trials.
+    """  # noqa: E501 (the line that is printed)
     if not found:
         raise ValueError(
             f"design: got no {FEWEST} finished trials of equal images and budget that have both "
@@ -48,4 +48,5 @@ def _cells(one: Agreement) -> str:
 
 def _counted(one: Agreement) -> str:
     groups = f"{one.groups} group{'s' if one.groups > 1 else ''}"
-    return f"{one.probe}: {one.trials} trials in {groups} of equal images and budget."
+    counted = f"{one.trials} trials of {one.candidates} candidates"
+    return f"{one.probe}: {counted} in {groups} of equal images and budget."

@@ -1,6 +1,5 @@
 """What the criteria are worth here: how far they agree with the labelled probe that was watched."""
 
-from dataclasses import replace
 from math import isnan
 
 from counterpoint.design.criteria_calibration import ALL, Agreement, calibration
@@ -15,9 +14,8 @@ def worth_section(material: DesignMaterial) -> Section:
     settings = material.found.settings
     outcomes = material.found.outcomes.values()
     # Each criterion by itself, and the mean rank of those that the search chose by.
-    chose = [replace(o, trial=replace(o.trial, criteria=settings.criteria)) for o in outcomes]
-    found = [one for one in calibration(outcomes) if one.criterion != ALL]
-    found += [one for one in calibration(chose) if one.criterion == ALL]
+    every = calibration(outcomes, chosen=settings.criteria)
+    found = [one for one in every if one.criterion != ALL]
     title = "What the criteria are worth"
     if not found:
         words = (
@@ -30,7 +28,8 @@ def worth_section(material: DesignMaterial) -> Section:
     said = (
         "Rank correlation of each criterion with the validation accuracy of a labelled probe, "
         "among candidates of equal budget, and how many points choosing by it loses against "
-        "choosing by labels. 95 % of bootstrap draws are between the two numbers in parentheses."
+        "choosing by labels. 95 % of bootstrap draws of candidates, each with all its trials, are "
+        "between the two numbers in parentheses."
     )
     if settings.labels is None:
         said += f" The search chose by the mean rank of {joined(list(settings.criteria))}."
