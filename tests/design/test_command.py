@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from counterpoint.cli import main
-from counterpoint.design.design_settings import DesignSettings, Ground, epoch_flops, full_flops
+from counterpoint.design.design_settings import DesignSettings, ImageFacts, epoch_flops, full_flops
 from counterpoint.design.plan_words import plan_lines
 from counterpoint.design.search_files import read_design
 
@@ -34,7 +34,7 @@ def test_a_plan_prints_rungs_and_writes_nothing(data, tmp_path, monkeypatch, cap
 
 
 def test_hours_hold_ten_rounds_and_a_trial_is_an_epoch_at_most():
-    ground = Ground((3, 32, 32), 32, 45_000)
+    ground = ImageFacts((3, 32, 32), 32, 45_000)
     settings = DesignSettings(data="", full=1.0)
     epoch = epoch_flops(ground, settings.encoder)
     assert full_flops(epoch, hours=1000) == pytest.approx(epoch, rel=0.05)

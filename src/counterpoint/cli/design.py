@@ -10,7 +10,7 @@ from counterpoint.cli.early import refuse_early, refuse_store
 from counterpoint.cli.last_words import last_words
 
 if TYPE_CHECKING:
-    from counterpoint.design.design_settings import DesignSettings, Ground
+    from counterpoint.design.design_settings import DesignSettings, ImageFacts
 
 
 def design_command(
@@ -112,7 +112,7 @@ def design_command(
 
 
 def _settings(
-    asked: dict[str, Any], ground: "Ground", out: Path, *, hours: float, epochs: float | None
+    asked: dict[str, Any], ground: "ImageFacts", out: Path, *, hours: float, epochs: float | None
 ) -> "DesignSettings":
     """Return the settings; the length of a trial is that of the search in the folder, if any."""
     from counterpoint.design.design_settings import DesignSettings, epoch_flops, full_flops
@@ -175,7 +175,7 @@ def _write(line: str) -> None:
 
 
 def _say_plan(
-    settings: "DesignSettings", ground: "Ground", hours: float, speed: float, rounds: int | None
+    settings: "DesignSettings", ground: "ImageFacts", hours: float, speed: float, rounds: int | None
 ) -> None:
     from counterpoint.design.plan_words import plan_lines
 

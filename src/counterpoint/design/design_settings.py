@@ -25,7 +25,7 @@ a 2.5 GHz core trains with. It is a constant, so that a search on another machin
 hour, proposes the same candidates."""
 CHOSEN = ("rankme", "lidar", "rotation")  # three that fail differently
 LABELLED = 5000  # images of each split that probes read: our choice, as in the small studies
-LEAST = 10  # steps of the first rung below which a candidate is refused: our choice
+LEAST_STEPS = 10  # steps of the first rung below which a candidate is refused: our choice
 ENCODER = '{"blocks":[1,1,1],"part":"NarrowResNet","stride":2,"widths":[32,64,128]}'
 """The one encoder of the small studies: half as wide as `small`."""
 REFERENCE = "simclr-small"
@@ -65,7 +65,7 @@ class DesignSettings:
     """Use only the first N images of each split."""
     batch: int | None = None
     """In the place of the batch of every known method."""
-    least_steps: int = LEAST
+    least_steps: int = LEAST_STEPS
     cpus: int = 1
     """Threads of a trial: sums are added in another order by more of them."""
 
@@ -89,7 +89,7 @@ class DesignSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ImageFacts:
     """What a search has to know of its images."""
 
     image: Shape
@@ -97,16 +97,16 @@ class Ground:
     count: int
 
     @classmethod
-    def of(cls, source: Source, size: int | None) -> "Ground":
+    def of(cls, source: Source, size: int | None) -> "ImageFacts":
         return cls(image_shape(source, size=size), view_side(source, size=size), len(source))
 
 
-def ground_of(data: str, *, size: int | None = None, limit: int | None = None) -> Ground:
+def ground_of(data: str, *, size: int | None = None, limit: int | None = None) -> ImageFacts:
     """Open the images that a search trains on, and say what matters of them."""
-    return Ground.of(open_data(os.path.expandvars(data), limit=limit).train, size)
+    return ImageFacts.of(open_data(os.path.expandvars(data), limit=limit).train, size)
 
 
-def epoch_flops(ground: Ground, encoder: str, batch: int | None = None) -> float:
+def epoch_flops(ground: ImageFacts, encoder: str, batch: int | None = None) -> float:
     """Count the operations of one epoch of `simclr-small` with an encoder."""
     method = method_named(REFERENCE, size=ground.side, encoder=encoder)
     many = batch or training_of(REFERENCE).batch

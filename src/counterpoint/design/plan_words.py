@@ -1,6 +1,6 @@
 """What a search would take, before it is begun."""
 
-from counterpoint.design.design_settings import REFERENCE, DesignSettings, Ground, epoch_flops
+from counterpoint.design.design_settings import REFERENCE, DesignSettings, ImageFacts, epoch_flops
 from counterpoint.design.halving import round_cost
 from counterpoint.report.words import duration
 
@@ -10,7 +10,11 @@ OTHER, PROBED = 6.0, 6.0
 
 
 def plan_lines(
-    settings: DesignSettings, ground: Ground, hours: float, speed: float, rounds: int | None = None
+    settings: DesignSettings,
+    ground: ImageFacts,
+    hours: float,
+    speed: float,
+    rounds: int | None = None,
 ) -> list[str]:
     """Return a plan for cores that do `speed` operations a second each, as lines."""
     epoch = epoch_flops(ground, settings.encoder, settings.batch)

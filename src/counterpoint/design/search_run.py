@@ -10,7 +10,7 @@ from counterpoint.design.candidate import Candidate
 from counterpoint.design.design_settings import (
     REFERENCE,
     DesignSettings,
-    Ground,
+    ImageFacts,
     ground_of,
     trial_of,
 )
@@ -152,7 +152,7 @@ def _of_last_round(found: Searched) -> dict[tuple[str, int], Outcome]:
     return {key: outcome for key, outcome in found.outcomes.items() if key[0] in names}
 
 
-def pool_of(settings: DesignSettings, ground: Ground) -> list[Candidate]:
+def pool_of(settings: DesignSettings, ground: ImageFacts) -> list[Candidate]:
     """Return the known methods as candidates, with the encoder and the batch of the search."""
     # SimCLR takes the encoder as it is given, without a twin or a head around it.
     bare = method_named(REFERENCE, size=ground.side, encoder=settings.encoder).encoder
@@ -165,7 +165,7 @@ def pool_of(settings: DesignSettings, ground: Ground) -> list[Candidate]:
     ]
 
 
-def accept_of(settings: DesignSettings, ground: Ground) -> Accept:
+def accept_of(settings: DesignSettings, ground: ImageFacts) -> Accept:
     """Return what refuses candidates: those that cannot be built, or take too long a step."""
     first = settings.rungs[0].budget.n
 
