@@ -6,8 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from counterpoint.design.confirm_run import Asked, confirm, new_methods, read_confirmation
+from counterpoint.design import confirm_run
+from counterpoint.design.confirm_run import (
+    HEAT_SEED,
+    Asked,
+    confirm,
+    new_methods,
+    read_confirmation,
+)
 from counterpoint.design.search_files import read_design
+from counterpoint.failures import RunFailure
 from counterpoint.study import Images
 from design.confirmations import outcome
 from design.searches import searched, written
@@ -72,7 +80,7 @@ def test_rivals_are_the_best_of_a_heat_and_everything_has_fresh_seeds(out, folde
     assert rows == ["found 1", "found 2", *longest, "best of a random search"]
     assert len(rest) == 5 * 2 * 2
     assert {one.seed for one in rest} == {1, 2}
-    assert {one.seed for one in heats} == {3}
+    assert {one.seed for one in heats} == {HEAT_SEED}
     assert len(table) == 2 * 3 * 2 * 2
     images = {one.budget for one in rest if isinstance(one.budget, Images)}
     assert len(images) == 1
@@ -115,6 +123,57 @@ def test_what_was_found_is_no_known_method(out):
 def test_a_search_that_is_not_random_is_no_random_search(out):
     with pytest.raises(ValueError, match="not a random search"):
         confirm(out, Asked(random=out), Scored())
+
+
+def test_a_search_that_goes_on_changes_no_contender(out, monkeypatch):
+    table = confirm(out, ASKED, Scored())
+    better = new_methods(read_design(out))[::-1]
+    monkeypatch.setattr(confirm_run, "new_methods", lambda _: better)
+    run = Scored()
+    assert confirm(out, ASKED, run) == table
+    assert run.ran == []
+
+
+def test_another_plan_is_refused(out):
+    confirm(out, ASKED, Scored())
+    run = Scored()
+    for changed in ("top", "seeds", "shipped"):
+        with pytest.raises(ValueError, match=f"was made with --{changed} 2, and this is 3"):
+            confirm(out, replace(ASKED, **{changed: 3}), run)
+    assert run.ran == []
+
+
+def test_a_rival_is_not_left_out_because_its_trial_failed(out):
+    def failing(trials, store):
+        return Scored()(trials[1:], store)
+
+    with pytest.raises(RunFailure, match="did not finish; rivals are chosen among all"):
+        confirm(out, ASKED, failing)
+    assert not (out / "confirmation.json").exists()
+
+
+def test_no_trial_is_one_of_the_search(out):
+    run = Scored()
+    confirm(out, ASKED, run)
+    found = read_design(out)
+    before = {(one.trial.method, one.trial.seed) for one in found.outcomes.values()}
+    assert before.isdisjoint((one.method, one.seed) for one in run.ran)
+    assert before & {(one.method, found.settings.seed) for one in run.ran}
+
+
+def test_two_folders_of_one_name_have_two_columns(out, folders, tmp_path):
+    table = confirm(out, ASKED, Scored())
+    other = tmp_path / "photos.npy"
+    np.save(other, np.load(folders / "photos.npy")[:50])
+    both = confirm(out, replace(ASKED, data=str(other)), Scored())
+    assert len({one.column for one in both}) == 2 * len({one.column for one in table})
+
+
+def test_a_random_search_of_another_cost_is_refused(out, folders, tmp_path):
+    cheap = shutil.copytree(folders / "random", tmp_path / "cheap")
+    shutil.rmtree(cheap / "trials")
+    with pytest.raises(ValueError, match="took 0 core-hours and the search"):
+        confirm(out, Asked(random=cheap), Scored())
 
 
 def test_nothing_confirmed_is_nothing(out):

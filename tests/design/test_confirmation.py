@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from counterpoint.design.confirmation import (
     best_of_heat,
     confirmation_trials,
@@ -87,10 +85,3 @@ def test_rivals_are_chosen_by_labels_on_validation_images():
     assert best_of_heat([SIMCLR, MOCO], outcomes, 1) == [MOCO]
     assert best_of_heat([SIMCLR, MOCO], outcomes, 5) == [MOCO, SIMCLR]
     assert best_of_heat([SIMCLR, MOCO], outcomes[:1], 5) == [SIMCLR]
-
-
-@pytest.mark.parametrize("heat", [True, False])
-def test_no_trial_is_one_of_the_search(heat):
-    own = [SIMCLR]
-    made = heat_trials(own, PATTERN, full=1e9, seed=1) if heat else trials(contenders([BEST], own))
-    assert all(one.seed != PATTERN.seed for one in made)

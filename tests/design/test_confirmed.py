@@ -19,7 +19,12 @@ def cells(row, accuracy, **more):
 def test_a_clear_lead_is_a_lead_and_a_small_one_is_not():
     trials = [*cells("found 1", 0.6), *cells("found 2", 0.51), *cells("simclr-small", 0.5)]
     one, two = confirmed(trials, found=["found 1", "found 2"])
-    assert (one.found, one.rival, one.probe, one.seeds) == ("found 1", "simclr-small", "linear", 5)
+    assert (one.found, one.rival, one.probe, one.seeds) == (
+        "found 1",
+        "simclr-small",
+        "linear",
+        (5, 5),
+    )
     assert one.points == pytest.approx(10.0, abs=0.01)
     assert one.corrected < 0.05 < two.corrected
     assert one.p < 0.0002  # less than a bootstrap of 10,000 draws can tell from 0
@@ -46,13 +51,26 @@ def test_the_chance_is_that_of_the_tables_of_studies():
     assert one.corrected == one.p
 
 
-def test_failed_trials_and_empty_cells_are_left_out():
+def test_without_all_seeds_there_is_no_p_and_the_table_says_so():
     failed = [replace(o, state="failed", figures={}, right={}) for o in cells("simclr-small", 0.5)]
     assert confirmed([*cells("found 1", 0.6), *failed], found=["found 1"]) == []
-    (one,) = confirmed(
-        [*cells("found 1", 0.6), *failed[:2], *cells("simclr-small", 0.5)[2:]], found=["found 1"]
-    )
-    assert one.seeds == 3
+    some = [*cells("found 1", 0.6), *failed[:2], *cells("simclr-small", 0.5)[2:]]
+    (one,) = table = confirmed(some, found=["found 1"])
+    assert (one.seeds, one.planned, one.p, one.corrected) == ((5, 3), 5, None, None)
+    assert "| 5 and 3 of 5 |" in confirmed_markdown(table)
+
+
+def test_what_has_not_run_yet_is_counted_by_the_correction():
+    mine, first, second = cells("found 1", 0.53), cells("a", 0.5), cells("b", 0.5)
+    planned = [o.trial for o in (*mine, *first, *second)]
+    (one,) = confirmed([*mine, *first], found=["found 1"], planned=planned)
+    assert one.corrected == min(1.0, 2 * one.p)
+
+
+def test_two_folders_of_one_name_are_two_columns():
+    mine, theirs = cells("found 1", 0.6), cells("simclr-small", 0.5)
+    moved = [replace(o, trial=replace(o.trial, data="b/photos")) for o in theirs]
+    assert confirmed([*mine, *moved], found=["found 1"]) == []
 
 
 def test_one_seed_each_on_other_images_says_nothing():

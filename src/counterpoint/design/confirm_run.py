@@ -8,7 +8,6 @@ from counterpoint.design.candidate import Candidate
 from counterpoint.design.confirmation import (
     SEEDS,
     TOP,
-    Contender,
     best_of_heat,
     confirmation_trials,
     contenders,
@@ -16,11 +15,13 @@ from counterpoint.design.confirmation import (
     heat_trials,
     images_seen,
 )
+from counterpoint.design.confirmation_frozen import Frozen, read_frozen, write_frozen
 from counterpoint.design.confirmed import Compared, confirmed
-from counterpoint.design.design_settings import ground_of, trial_of
+from counterpoint.design.design_settings import differing, ground_of, trial_of
 from counterpoint.design.evolution import ranked
-from counterpoint.design.search_files import Searched, read_design
+from counterpoint.design.search_files import Searched, read_design, read_settings
 from counterpoint.design.variation import image_side
+from counterpoint.failures import RunFailure
 from counterpoint.methods import RECIPES
 from counterpoint.study.budget import Flops
 from counterpoint.study.outcome import Outcome
@@ -29,6 +30,8 @@ from counterpoint.study.tables.outcome_table import outcomes_in_order
 from counterpoint.study.trial import Trial
 
 FOLDER = "confirmation"
+HEAT_SEED = 1_000_000  # beyond all seeds that --seeds asks for
+COST_SHARE = 0.1  # by which a random search may differ: about a round of ten
 SHIPPED = 3  # shipped methods that are rivals: our choice
 Run = Callable[[Sequence[Trial], ResultStore], Iterator[Outcome]]
 
@@ -44,6 +47,10 @@ class Asked:
     top: int = TOP
     seeds: int = SEEDS
     shipped: int = SHIPPED
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        return self.top, self.seeds, self.shipped
 
 
 def new_methods(found: Searched) -> list[Candidate]:
@@ -61,21 +68,19 @@ def known_methods(found: Searched) -> list[Candidate]:
 def confirm(out: Path, asked: Asked, run: Run) -> list[Compared]:
     """Run what is missing of a confirmation, and compare everything that was confirmed so far.
 
-    Rivals are chosen once, on the images of the search: on other images everything is run as it
-    is. What was run is kept in the folder of the search and is never run again.
+    Contenders, seeds and budgets are decided once, on the images of the search, and written to
+    confirmation.json: on other images, and after more hours of search, everything is run as it is.
+    What was run is kept in the folder of the search and is never run again.
     """
     found = read_design(out)
     store = ResultStore(str(out / FOLDER))
-    best = new_methods(found)[: asked.top]
-    if not best:
-        raise ValueError(
-            f"design: {out} has no finished candidate that is not a known method; search longer"
-        )
     random = None if asked.random is None else _best_of(asked.random, found)
-    seeds = fresh_seeds({found.settings.seed}, asked.seeds + 1)
-    shipped = _rivals(found, store, run, seed=seeds[-1], count=asked.shipped)
-    named = contenders(best, shipped, random)
-    trials = _trials(found, named, seeds[:-1], asked.data)
+    frozen = read_frozen(out)
+    if frozen is None:
+        frozen = _choose(out, found, asked, random, store, run)
+        write_frozen(out, frozen)
+    frozen.refuse_other(out, asked.counts, random)
+    trials = _trials(found, frozen, asked.data, store)
     planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
     store.plan(list(planned.values()))
     for _ in run(trials, store):
@@ -86,9 +91,43 @@ def confirm(out: Path, asked: Asked, run: Run) -> list[Compared]:
 def read_confirmation(out: Path) -> list[Compared]:
     """Compare what was confirmed so far; nothing where nothing was."""
     store = ResultStore(str(out / FOLDER))
-    outcomes = outcomes_in_order(store.every(), store.planned())
-    names = dict.fromkeys(o.trial.row for o in outcomes if o.trial.row.startswith("found "))
-    return confirmed(outcomes, found=list(names))
+    planned = store.planned()
+    outcomes = outcomes_in_order(store.every(), planned)
+    names = dict.fromkeys(trial.row for _, trial in planned if trial.row.startswith("found "))
+    return confirmed(outcomes, found=list(names), planned=[trial for _, trial in planned])
+
+
+def _choose(
+    out: Path,
+    found: Searched,
+    asked: Asked,
+    random: Candidate | None,
+    store: ResultStore,
+    run: Run,
+) -> Frozen:
+    """Decide everything that a confirmation must not decide twice."""
+    best = new_methods(found)[: asked.top]
+    if not best:
+        raise ValueError(
+            f"design: {out} has no finished candidate that is not a known method; search longer"
+        )
+    used = {found.settings.seed}
+    if asked.random is not None:
+        used.add(read_settings(asked.random).seed)
+    heat = next(seed for seed in range(HEAT_SEED, HEAT_SEED + 3) if seed not in used)
+    shipped = _rivals(found, store, run, seed=heat, count=asked.shipped)
+    named = contenders(best, shipped, random)
+    first = next((one for one in named if one.role == "shipped"), named[0]).candidate
+    wanted = found.settings
+    image = ground_of(wanted.data, size=wanted.size, limit=wanted.limit).image
+    return Frozen(
+        counts=asked.counts,
+        random=None if random is None else random.fingerprint,
+        heat_seed=heat,
+        seeds=tuple(fresh_seeds(used, asked.seeds)),
+        images=images_seen(first, Flops(wanted.full), image),
+        contenders=tuple(named),
+    )
 
 
 def pattern_of(found: Searched, candidate: Candidate, data: str | None) -> Trial:
@@ -103,19 +142,21 @@ def pattern_of(found: Searched, candidate: Candidate, data: str | None) -> Trial
     return replace(trial, data=data, size=image_side(candidate.method), limit=None)
 
 
-def _trials(
-    found: Searched, named: Sequence[Contender], seeds: Sequence[int], data: str | None
-) -> list[Trial]:
+def _trials(found: Searched, frozen: Frozen, data: str | None, store: ResultStore) -> list[Trial]:
+    named = frozen.contenders
     first = next((one for one in named if one.role == "shipped"), named[0]).candidate
-    wanted = found.settings
-    image = ground_of(wanted.data, size=wanted.size, limit=wanted.limit).image
+    place = data or found.settings.data
+    taken = {trial.column for _, trial in store.planned() if trial.data != place}
+    name = data_name(place)
+    if any(column.startswith(f"{name}, ") for column in taken):
+        name = place  # another folder has this name
     return confirmation_trials(
         named,
         pattern_of(found, first, data),
-        full=wanted.full,
-        images=images_seen(first, Flops(wanted.full), image),
-        seeds=seeds,
-        data=data_name(data or found.settings.data),
+        full=found.settings.full,
+        images=frozen.images,
+        seeds=frozen.seeds,
+        data=name,
     )
 
 
@@ -131,7 +172,13 @@ def _rivals(
     )
     for _ in run(heats, store):
         pass
-    done = [outcome for outcome in map(store.find, heats) if outcome is not None]
+    ends = {trial.row: store.find(trial) for trial in heats}
+    if missing := [row for row, outcome in ends.items() if outcome is None]:
+        raise RunFailure(
+            f"design: {', '.join(missing)} did not finish; rivals are chosen among all shipped "
+            f"methods: look at {store.root}, and run the same command again"
+        )
+    done = [outcome for outcome in ends.values() if outcome is not None]
     return best_of_heat(shipped, done, count)
 
 
@@ -142,11 +189,16 @@ def _best_of(place: Path, found: Searched) -> Candidate:
         raise ValueError(
             f"design: {place} is not a random search; counterpoint design --strategy random is one"
         )
-    mine, theirs = found.settings, other.settings
-    if (mine.data, mine.full, mine.encoder) != (theirs.data, theirs.full, theirs.encoder):
+    free = {"strategy", "seed"}
+    if unlike := [name for name in differing(found.settings, other.settings) if name not in free]:
         raise ValueError(
-            f"design: {place} has other images, another encoder or another length of trials; "
-            "search at random with the options of the search"
+            f"design: {place} has other settings ({', '.join(unlike)}); search at random with the "
+            "options of the search"
+        )
+    if abs(other.core_hours - found.core_hours) > COST_SHARE * found.core_hours:
+        raise ValueError(
+            f"design: {place} took {other.core_hours:.3g} core-hours and the search "
+            f"{found.core_hours:.3g}; they have to be within 10 %: continue the shorter one"
         )
     best = new_methods(other)
     if not best:

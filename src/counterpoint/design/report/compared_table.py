@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from counterpoint.design.confirmed import Compared
+from counterpoint.design.confirmed import Compared, seed_words
 from counterpoint.design.report.design_material import (
     DesignMaterial,
     cell,
@@ -21,12 +21,13 @@ def compared_section(material: DesignMaterial) -> Section:
         words = "Not confirmed yet: everything above is one seed, chosen among many. "
         missing = hint(words, code(f"counterpoint confirm {material.folder}"))
         return Section("confirmation", "Confirmation", missing)
-    many = len(material.compared)
     said = (
         "Fresh seeds, and test images that the search never read. Mean test accuracy in percent "
         "and the standard deviation over seeds, then how many points what was found is ahead. In "
         "parentheses the p of a t-test over seeds and test images, corrected for all "
-        f"{many:,} comparisons (Holm)."
+        "comparisons that were planned (Holm); a comparison that misses seeds has their number "
+        "instead. Equal operations are those of products and convolutions: views and the optimiser "
+        "are not counted, and the rivals were not tuned."
     )
     body = [el("p", {}, said), el("p", {}, verdict_words(material.compared))]
     for column in dict.fromkeys(one.column for one in material.compared):
@@ -40,13 +41,18 @@ def verdict_words(compared: Sequence[Compared]) -> str:
     said = []
     for name in dict.fromkeys(one.found for one in compared):
         own = [one for one in compared if one.found == name]
-        sure = [one for one in own if one.corrected < LEVEL]
+        sure = [one for one in own if beyond_chance(one)]
         ahead = sum(one.points > 0 for one in sure)
         said.append(
             f"{name} is ahead in {ahead} of {len(own)} comparisons and behind in "
             f"{len(sure) - ahead}"
         )
     return f"Beyond chance after correction, {joined(said)}."
+
+
+def beyond_chance(one: Compared) -> bool:
+    """Whether a difference has all its seeds and is too large for luck."""
+    return one.corrected is not None and one.corrected < LEVEL
 
 
 def _accuracies(own: Sequence[Compared], column: str) -> Html:
@@ -88,8 +94,10 @@ def _differences(own: Sequence[Compared], column: str) -> Html:
 def _points(one: Compared | None) -> Html:
     if one is None:
         return cell(NONE)
-    p = "1" if one.corrected >= 1 else f"{one.corrected:.2g}"
+    p = seed_words(one) + " seeds"
+    if one.corrected is not None:
+        p = "1" if one.corrected >= 1 else f"{one.corrected:.2g}"
     words = f"{one.points:+.1f} ({p})".replace("-", "\u2212", 1)
-    sure = one.corrected < LEVEL
+    sure = beyond_chance(one)
     kind = None if not sure else "up" if one.points > 0 else "down"
     return el("td", {"class": kind}, el("b", {}, words) if sure else words)

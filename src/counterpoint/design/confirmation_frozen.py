@@ -1,0 +1,92 @@
+"""confirmation.json: what a confirmation compares, decided once before test images are read."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterpoint.design.candidate import Candidate
+from counterpoint.design.confirmation import Contender
+from counterpoint.design.search_files import write_durably
+
+PLAN_FILE = "confirmation.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """The contenders, seeds and images of a confirmation.
+
+    A search that goes on ranks its candidates anew, and other seeds would choose other rivals. Were
+    these decided again, one table would mix methods and budgets.
+    """
+
+    counts: tuple[int, int, int]
+    """What was asked for: --top, --seeds and --shipped."""
+    random: str | None
+    """Fingerprint of the best of a random search, if one was given."""
+    heat_seed: int
+    """Of the trials that chose the rivals."""
+    seeds: tuple[int, ...]
+    images: int
+    """Of a trial at equal images."""
+    contenders: tuple[Contender, ...]
+
+    def refuse_other(
+        self, out: Path, counts: tuple[int, int, int], random: Candidate | None
+    ) -> None:
+        """Refuse a request that is not the one that was decided."""
+        names = ("--top", "--seeds", "--shipped", "--random")
+        kept = (*self.counts, self.random)
+        given = (*counts, None if random is None else random.fingerprint)
+        for name, before, now in zip(names, kept, given, strict=True):
+            if before != now:
+                raise ValueError(
+                    f"design: {out / PLAN_FILE} was made with {name} {before}, and this is {now}; "
+                    "test images are read for one plan: give the options of the first time"
+                )
+
+    def to_json(self) -> str:
+        listed = [
+            {"name": one.name, "role": one.role, "fingerprint": one.candidate.fingerprint}
+            | {"candidate": json.loads(one.candidate.to_json())}
+            for one in self.contenders
+        ]
+        record = {
+            "counts": self.counts,
+            "random": self.random,
+            "heat_seed": self.heat_seed,
+            "seeds": self.seeds,
+            "images": self.images,
+            "contenders": listed,
+        }
+        return json.dumps(record, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Frozen":
+        record = json.loads(text)
+        top, seeds, shipped = record["counts"]
+        return cls(
+            counts=(top, seeds, shipped),
+            random=record["random"],
+            heat_seed=record["heat_seed"],
+            seeds=tuple(record["seeds"]),
+            images=record["images"],
+            contenders=tuple(
+                Contender(
+                    name=one["name"],
+                    role=one["role"],
+                    candidate=Candidate.from_json(json.dumps(one["candidate"])),
+                )
+                for one in record["contenders"]
+            ),
+        )
+
+
+def read_frozen(out: Path) -> Frozen | None:
+    """Read what was decided; None where nothing was."""
+    file = out / PLAN_FILE
+    return Frozen.from_json(file.read_text()) if file.exists() else None
+
+
+def write_frozen(out: Path, frozen: Frozen) -> None:
+    """Write what was decided, whole or not at all."""
+    write_durably(out / PLAN_FILE, frozen.to_json())
