@@ -15,6 +15,7 @@ from counterpoint.design.confirm_run import (
     read_confirmation,
 )
 from counterpoint.design.search_files import read_design
+from counterpoint.failures import RunFailure
 from counterpoint.study import Images
 from design.confirmations import outcome
 from design.searches import searched, written
@@ -135,3 +136,37 @@ def test_a_search_that_goes_on_changes_no_contender(out, monkeypatch):
 
 def test_nothing_confirmed_is_nothing(out):
     assert read_confirmation(out) == []
+
+
+def test_another_plan_is_refused(out):
+    confirm(out, ASKED, Scored())
+    run = Scored()
+    for changed in ("top", "seeds", "shipped"):
+        with pytest.raises(ValueError, match=f"was made with --{changed} 2, and this is 3"):
+            confirm(out, replace(ASKED, **{changed: 3}), run)
+    assert run.ran == []
+
+
+def test_a_rival_is_not_left_out_because_its_trial_failed(out):
+    def failing(trials, store):
+        return Scored()(trials[1:], store)
+
+    with pytest.raises(RunFailure, match="did not finish; rivals are chosen among all"):
+        confirm(out, ASKED, failing)
+    assert not (out / "confirmation.json").exists()
+
+
+def test_no_trial_is_one_of_the_search(out):
+    run = Scored()
+    confirm(out, ASKED, run)
+    found = read_design(out)
+    before = {(one.trial.method, one.trial.seed) for one in found.outcomes.values()}
+    assert before.isdisjoint((one.method, one.seed) for one in run.ran)
+    assert before & {(one.method, found.settings.seed) for one in run.ran}
+
+
+def test_a_random_search_of_another_cost_is_refused(out, folders, tmp_path):
+    cheap = shutil.copytree(folders / "random", tmp_path / "cheap")
+    shutil.rmtree(cheap / "trials")
+    with pytest.raises(ValueError, match="took 0 core-hours and the search"):
+        confirm(out, Asked(random=cheap), Scored())

@@ -22,7 +22,7 @@ def design_command(
     plan: bool = False,
     labels: Literal["knn", "linear"] | None = None,
     watch: Literal["knn", "linear"] | None = None,
-    criteria: str = "rankme,lidar,rotation",
+    criteria: str = "rankme,lidar",
     strategy: Literal["evolution", "random"] = "evolution",
     candidates: int = 27,
     full_epochs: float | None = None,
