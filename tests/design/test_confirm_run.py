@@ -9,18 +9,18 @@ import pytest
 from counterpoint.design import confirm_run
 from counterpoint.design.confirm_run import (
     HEAT_SEED,
-    Asked,
+    ConfirmRequest,
     confirm,
-    new_methods,
     read_confirmation,
 )
+from counterpoint.design.search_best import new_methods
 from counterpoint.design.search_files import read_design
 from counterpoint.failures import RunFailure
 from counterpoint.study import Images
 from design.confirmations import outcome
 from design.searches import searched, written
 
-ASKED = Asked(top=2, seeds=2, shipped=2)
+ASKED = ConfirmRequest(top=2, seeds=2, shipped=2)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def out(folders, tmp_path):
 
 def test_rivals_are_the_best_of_a_heat_and_everything_has_fresh_seeds(out, folders):
     run = Scored()
-    table = confirm(out, Asked(top=2, seeds=2, shipped=2, random=folders / "random"), run)
+    table = confirm(out, ConfirmRequest(top=2, seeds=2, shipped=2, random=folders / "random"), run)
     heats = [one for one in run.ran if one.column == "heat"]
     known = [one.change for one in read_design(out).candidates.values() if not one.parents]
     assert [one.row for one in heats] == known
@@ -103,7 +103,7 @@ def test_other_images_have_the_same_rivals_and_are_corrected_together(out, folde
     other = folders / "other.npy"
     np.save(other, np.load(folders / "photos.npy")[:50])
     run = Scored()
-    table = confirm(out, Asked(top=2, seeds=2, shipped=2, data=str(other)), run)
+    table = confirm(out, ConfirmRequest(top=2, seeds=2, shipped=2, data=str(other)), run)
     assert len(table) == 2 * len(first)
     assert {one.data for one in run.ran} == {str(other)}
     assert {one.size for one in run.ran} == {32}
@@ -122,7 +122,7 @@ def test_what_was_found_is_no_known_method(out):
 
 def test_a_search_that_is_not_random_is_no_random_search(out):
     with pytest.raises(ValueError, match="not a random search"):
-        confirm(out, Asked(random=out), Scored())
+        confirm(out, ConfirmRequest(random=out), Scored())
 
 
 def test_a_search_that_goes_on_changes_no_contender(out, monkeypatch):
@@ -169,4 +169,4 @@ def test_a_random_search_of_another_cost_is_refused(out, folders, tmp_path):
     cheap = shutil.copytree(folders / "random", tmp_path / "cheap")
     shutil.rmtree(cheap / "trials")
     with pytest.raises(ValueError, match="took 0 core-hours and the search"):
-        confirm(out, Asked(random=cheap), Scored())
+        confirm(out, ConfirmRequest(random=cheap), Scored())

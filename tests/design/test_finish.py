@@ -8,7 +8,7 @@ import pytest
 
 from counterpoint.cli.commands import options
 from counterpoint.design.again import design_again
-from counterpoint.design.design_settings import epoch_flops, ground_of
+from counterpoint.design.design_settings import epoch_flops, image_facts
 from counterpoint.design.evolution import ranked
 from counterpoint.design.finish import finish_design, full_epochs
 from design.searches import searched, written
@@ -46,7 +46,7 @@ def test_the_command_has_the_settings_that_are_not_usual(found):
     assert (given["--watch"], given["--seed"], given["--batch-size"]) == ("knn", "3", "32")
     assert "--strategy" not in given
     settings = found.settings
-    epoch = epoch_flops(ground_of(settings.data), settings.encoder, settings.batch)
+    epoch = epoch_flops(image_facts(settings.data), settings.encoder, settings.batch)
     again = float(f"{epoch * float(given['--full-epochs']):.1e}")  # as the command reads it
     assert again == settings.full
     assert int(given["--rounds"]) == len(found.rounds)

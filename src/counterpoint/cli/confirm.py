@@ -12,7 +12,7 @@ from counterpoint.cli.last_words import last_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from counterpoint.design.confirm_run import Asked, Run
+    from counterpoint.design.confirm_run import ConfirmRequest, Run
     from counterpoint.design.confirmed import Compared
     from counterpoint.study.outcome import Outcome
     from counterpoint.study.result_store import ResultStore
@@ -62,11 +62,11 @@ def confirm_command(
             )
     if data is not None:
         refuse_early(data=os.path.expandvars(data))
-    from counterpoint.design.confirm_run import Asked
+    from counterpoint.design.confirm_run import ConfirmRequest
     from counterpoint.design.confirmed import confirmed_markdown
     from counterpoint.design.finish import finish_design
 
-    asked = Asked(
+    asked = ConfirmRequest(
         data=data,
         random=None if random is None else Path(random),
         top=top,
@@ -80,7 +80,7 @@ def confirm_command(
 
 
 def _confirm(
-    folder: Path, asked: "Asked", *, runner: str, at_once: int | None, address: str | None
+    folder: Path, asked: "ConfirmRequest", *, runner: str, at_once: int | None, address: str | None
 ) -> "list[Compared]":
     from functools import partial
 

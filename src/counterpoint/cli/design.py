@@ -81,7 +81,7 @@ def design_command(
     """
     refuse_early(data=os.path.expandvars(data), encoder=encoder, out=out)
     refuse_store(out)
-    from counterpoint.design.design_settings import ENCODER, ground_of
+    from counterpoint.design.design_settings import ENCODER, image_facts
     from counterpoint.evaluation.criteria.measuring import known_criteria
 
     chosen = tuple(criteria.split(","))
@@ -100,7 +100,7 @@ def design_command(
         "batch": batch_size,
         "cpus": cpus,
     }
-    ground = ground_of(data, size=size, limit=limit)
+    ground = image_facts(data, size=size, limit=limit)
     settings = _settings(asked, ground, Path(out), hours=hours, epochs=full_epochs)
     again = ["counterpoint", "design", data, "--hours", f"{hours:g}", "--out", out]
     again += [] if rounds is None else ["--rounds", str(rounds)]

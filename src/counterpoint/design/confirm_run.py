@@ -15,14 +15,13 @@ from counterpoint.design.confirmation import (
     heat_trials,
     images_seen,
 )
-from counterpoint.design.confirmation_frozen import Frozen, read_frozen, write_frozen
+from counterpoint.design.confirmation_plan import ConfirmationPlan, read_plan, write_plan
 from counterpoint.design.confirmed import Compared, confirmed
-from counterpoint.design.design_settings import differing, ground_of, trial_of
-from counterpoint.design.evolution import ranked
+from counterpoint.design.design_settings import image_facts, trial_of
+from counterpoint.design.search_best import best_of_random, known_methods, new_methods
 from counterpoint.design.search_files import Searched, read_design, read_settings
 from counterpoint.design.variation import image_side
 from counterpoint.failures import RunFailure
-from counterpoint.methods import RECIPES
 from counterpoint.study.budget import Flops
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore
@@ -31,13 +30,12 @@ from counterpoint.study.trial import Trial
 
 FOLDER = "confirmation"
 HEAT_SEED = 1_000_000  # beyond all seeds that --seeds asks for
-COST_SHARE = 0.1  # by which a random search may differ: about a round of ten
 SHIPPED = 3  # shipped methods that are rivals: our choice
 Run = Callable[[Sequence[Trial], ResultStore], Iterator[Outcome]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ConfirmRequest:
     """What is confirmed, against what, and on which images."""
 
     data: str | None = None
@@ -53,19 +51,7 @@ class Asked:
         return self.top, self.seeds, self.shipped
 
 
-def new_methods(found: Searched) -> list[Candidate]:
-    """Return the candidates that are no known method, the best first."""
-    best = [one.candidate for one in ranked(found.judged())]
-    return [one for one in best if one.parents or one.change not in RECIPES]
-
-
-def known_methods(found: Searched) -> list[Candidate]:
-    """Return the known methods of a search, as they were run."""
-    every = found.candidates.values()
-    return [one for one in every if not one.parents and one.change in RECIPES]
-
-
-def confirm(out: Path, asked: Asked, run: Run) -> list[Compared]:
+def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
     """Run what is missing of a confirmation, and compare everything that was confirmed so far.
 
     Contenders, seeds and budgets are decided once, on the images of the search, and written to
@@ -74,13 +60,13 @@ def confirm(out: Path, asked: Asked, run: Run) -> list[Compared]:
     """
     found = read_design(out)
     store = ResultStore(str(out / FOLDER))
-    random = None if asked.random is None else _best_of(asked.random, found)
-    frozen = read_frozen(out)
-    if frozen is None:
-        frozen = _choose(out, found, asked, random, store, run)
-        write_frozen(out, frozen)
-    frozen.refuse_other(out, asked.counts, random)
-    trials = _trials(found, frozen, asked.data, store)
+    random = None if asked.random is None else best_of_random(asked.random, found)
+    plan = read_plan(out)
+    if plan is None:
+        plan = _choose(out, found, asked, random, store, run)
+        write_plan(out, plan)
+    plan.refuse_other(out, asked.counts, random)
+    trials = _trials(found, plan, asked.data, store)
     planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
     store.plan(list(planned.values()))
     for _ in run(trials, store):
@@ -100,11 +86,11 @@ def read_confirmation(out: Path) -> list[Compared]:
 def _choose(
     out: Path,
     found: Searched,
-    asked: Asked,
+    asked: ConfirmRequest,
     random: Candidate | None,
     store: ResultStore,
     run: Run,
-) -> Frozen:
+) -> ConfirmationPlan:
     """Decide everything that a confirmation must not decide twice."""
     best = new_methods(found)[: asked.top]
     if not best:
@@ -119,8 +105,8 @@ def _choose(
     named = contenders(best, shipped, random)
     first = next((one for one in named if one.role == "shipped"), named[0]).candidate
     wanted = found.settings
-    image = ground_of(wanted.data, size=wanted.size, limit=wanted.limit).image
-    return Frozen(
+    image = image_facts(wanted.data, size=wanted.size, limit=wanted.limit).image
+    return ConfirmationPlan(
         counts=asked.counts,
         random=None if random is None else random.fingerprint,
         heat_seed=heat,
@@ -142,8 +128,10 @@ def pattern_of(found: Searched, candidate: Candidate, data: str | None) -> Trial
     return replace(trial, data=data, size=image_side(candidate.method), limit=None)
 
 
-def _trials(found: Searched, frozen: Frozen, data: str | None, store: ResultStore) -> list[Trial]:
-    named = frozen.contenders
+def _trials(
+    found: Searched, plan: ConfirmationPlan, data: str | None, store: ResultStore
+) -> list[Trial]:
+    named = plan.contenders
     first = next((one for one in named if one.role == "shipped"), named[0]).candidate
     place = data or found.settings.data
     taken = {trial.column for _, trial in store.planned() if trial.data != place}
@@ -154,8 +142,8 @@ def _trials(found: Searched, frozen: Frozen, data: str | None, store: ResultStor
         named,
         pattern_of(found, first, data),
         full=found.settings.full,
-        images=frozen.images,
-        seeds=frozen.seeds,
+        images=plan.images,
+        seeds=plan.seeds,
         data=name,
     )
 
@@ -180,30 +168,6 @@ def _rivals(
         )
     done = [outcome for outcome in ends.values() if outcome is not None]
     return best_of_heat(shipped, done, count)
-
-
-def _best_of(place: Path, found: Searched) -> Candidate:
-    """Return the best of a random search; it has to have had as much to spend."""
-    other = read_design(place)
-    if other.settings.strategy != "random":
-        raise ValueError(
-            f"design: {place} is not a random search; counterpoint design --strategy random is one"
-        )
-    free = {"strategy", "seed"}
-    if unlike := [name for name in differing(found.settings, other.settings) if name not in free]:
-        raise ValueError(
-            f"design: {place} has other settings ({', '.join(unlike)}); search at random with the "
-            "options of the search"
-        )
-    if abs(other.core_hours - found.core_hours) > COST_SHARE * found.core_hours:
-        raise ValueError(
-            f"design: {place} took {other.core_hours:.3g} core-hours and the search "
-            f"{found.core_hours:.3g}; they have to be within 10 %: continue the shorter one"
-        )
-    best = new_methods(other)
-    if not best:
-        raise ValueError(f"design: {place} has no finished candidate; search longer")
-    return best[0]
 
 
 def data_name(place: str) -> str:

@@ -102,7 +102,7 @@ class ImageFacts:
         return cls(image_shape(source, size=size), view_side(source, size=size), len(source))
 
 
-def ground_of(data: str, *, size: int | None = None, limit: int | None = None) -> ImageFacts:
+def image_facts(data: str, *, size: int | None = None, limit: int | None = None) -> ImageFacts:
     """Open the images that a search trains on, and say what matters of them."""
     return ImageFacts.of(open_data(os.path.expandvars(data), limit=limit).train, size)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from counterpoint.design.again import design_again
 from counterpoint.design.confirm_run import read_confirmation
-from counterpoint.design.design_settings import epoch_flops, ground_of
+from counterpoint.design.design_settings import epoch_flops, image_facts
 from counterpoint.design.evolution import ranked
 from counterpoint.design.method_file import method_source
 from counterpoint.design.report.design_material import material_of
@@ -37,5 +37,5 @@ def finish_design(out: Path, found: Searched | None = None) -> Path:
 def full_epochs(found: Searched) -> float:
     """Return how many epochs of the reference method a full trial costs."""
     settings = found.settings
-    ground = ground_of(settings.data, size=settings.size, limit=settings.limit)
+    ground = image_facts(settings.data, size=settings.size, limit=settings.limit)
     return settings.full / epoch_flops(ground, settings.encoder, settings.batch)

@@ -11,7 +11,7 @@ from counterpoint.design.design_settings import (
     REFERENCE,
     DesignSettings,
     ImageFacts,
-    ground_of,
+    image_facts,
     trial_of,
 )
 from counterpoint.design.evolution import Accept, Round, next_round
@@ -78,7 +78,7 @@ def design(
     out.mkdir(parents=True, exist_ok=True)
     begin(settings, out)
     unbundle(out)
-    ground = ground_of(settings.data, size=settings.size, limit=settings.limit)
+    ground = image_facts(settings.data, size=settings.size, limit=settings.limit)
     pool = pool_of(settings, ground)
     accept = accept_of(settings, ground)
     found = Searched(settings)

@@ -12,7 +12,7 @@ PLAN_FILE = "confirmation.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
+class ConfirmationPlan:
     """The contenders, seeds and images of a confirmation.
 
     A search that goes on ranks its candidates anew, and other seeds would choose other rivals. Were
@@ -61,7 +61,7 @@ class Frozen:
         return json.dumps(record, indent=1) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> "Frozen":
+    def from_json(cls, text: str) -> "ConfirmationPlan":
         record = json.loads(text)
         top, seeds, shipped = record["counts"]
         return cls(
@@ -81,12 +81,12 @@ class Frozen:
         )
 
 
-def read_frozen(out: Path) -> Frozen | None:
+def read_plan(out: Path) -> ConfirmationPlan | None:
     """Read what was decided; None where nothing was."""
     file = out / PLAN_FILE
-    return Frozen.from_json(file.read_text()) if file.exists() else None
+    return ConfirmationPlan.from_json(file.read_text()) if file.exists() else None
 
 
-def write_frozen(out: Path, frozen: Frozen) -> None:
+def write_plan(out: Path, plan: ConfirmationPlan) -> None:
     """Write what was decided, whole or not at all."""
-    write_durably(out / PLAN_FILE, frozen.to_json())
+    write_durably(out / PLAN_FILE, plan.to_json())

@@ -1,0 +1,47 @@
+"""The best of a search: what is new in it, what was known, and the best of a random one."""
+
+from pathlib import Path
+
+from counterpoint.design.candidate import Candidate
+from counterpoint.design.design_settings import differing
+from counterpoint.design.evolution import ranked
+from counterpoint.design.search_files import Searched, read_design
+from counterpoint.methods import RECIPES
+
+COST_SHARE = 0.1  # by which a random search may differ: about a round of ten
+
+
+def new_methods(found: Searched) -> list[Candidate]:
+    """Return the candidates that are no known method, the best first."""
+    best = [one.candidate for one in ranked(found.judged())]
+    return [one for one in best if one.parents or one.change not in RECIPES]
+
+
+def known_methods(found: Searched) -> list[Candidate]:
+    """Return the known methods of a search, as they were run."""
+    every = found.candidates.values()
+    return [one for one in every if not one.parents and one.change in RECIPES]
+
+
+def best_of_random(place: Path, found: Searched) -> Candidate:
+    """Return the best of a random search; it has to have had as much to spend."""
+    other = read_design(place)
+    if other.settings.strategy != "random":
+        raise ValueError(
+            f"design: {place} is not a random search; counterpoint design --strategy random is one"
+        )
+    free = {"strategy", "seed"}
+    if unlike := [name for name in differing(found.settings, other.settings) if name not in free]:
+        raise ValueError(
+            f"design: {place} has other settings ({', '.join(unlike)}); search at random with the "
+            "options of the search"
+        )
+    if abs(other.core_hours - found.core_hours) > COST_SHARE * found.core_hours:
+        raise ValueError(
+            f"design: {place} took {other.core_hours:.3g} core-hours and the search "
+            f"{found.core_hours:.3g}; they have to be within 10 %: continue the shorter one"
+        )
+    best = new_methods(other)
+    if not best:
+        raise ValueError(f"design: {place} has no finished candidate; search longer")
+    return best[0]
