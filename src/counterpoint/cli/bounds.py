@@ -34,6 +34,7 @@ MINIMUM = {
     "restarts": 0,
     "retries": 0,
     "robustness": 0,
+    "rounds": 1,
     "save_seconds": 0,
     "seconds": 0,
     "seed": 0,

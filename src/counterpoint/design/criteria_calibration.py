@@ -131,7 +131,7 @@ def _group(
 ) -> _Group:
     good = {name: [goodness(name, one.figures[name]) for one in some] for name in criteria}
     means = {}
-    if set(chosen) <= set(criteria):
+    if set(chosen) < set(criteria):  # of all there is a row anyway
         means[chosen_name(chosen)] = mean_rank({name: good[name] for name in chosen})
     means[ALL] = mean_rank(good)
     return _Group(
