@@ -1,7 +1,5 @@
 """One call: pretrain a method on images without labels."""
 
-import os
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from inspect import signature
@@ -31,7 +29,7 @@ from counterpoint.training.best_figure import score_by
 from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.checkpoints.folder import Checkpoints
 from counterpoint.training.initial_weights import load_initial, pixels_words
-from counterpoint.training.launcher import is_first
+from counterpoint.training.leaving import leave, refuse_parts
 from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resume import start_from
@@ -39,7 +37,7 @@ from counterpoint.training.run_lock import only_run
 from counterpoint.training.run_store.run_address import run_place
 from counterpoint.training.run_store.run_copy import local_checkpoint
 from counterpoint.training.run_store.run_store import RunStore
-from counterpoint.training.signals import Notice, Stopped
+from counterpoint.training.signals import Notice
 from counterpoint.training.summary import start_table
 from counterpoint.training.trainer import (
     check_trainer_options,
@@ -173,7 +171,7 @@ def pretrain(
             identity=job.identity,
         )
         stopped = run_trainer(runner, module, start)
-        _refuse_parts(module, stopped, run_place(folder))
+        refuse_parts(stopped, run_place(folder), apart=module.apart)
         trained = module.plain_model(torch.device("cpu"))
         run = Run(folder, job.method, trained or model, job.image, job.training)
         if runner.is_global_zero:
@@ -183,7 +181,7 @@ def pretrain(
             run = run if trained is not None else _opened(job, folder)
         if store is not None:
             store.finish()
-    _end(stopped, f"stopped at step {runner.global_step} of {job.steps}", run_place(folder))
+    leave(stopped, f"stopped at step {runner.global_step} of {job.steps}", run_place(folder))
     return run
 
 
@@ -229,14 +227,6 @@ def _table(job: Job, model: Model, *, ranks: int) -> Table:
     )
 
 
-def _refuse_parts(module: Pretrainer, stopped: SystemExit | None, folder: str) -> None:
-    """Leave a run of ranks at a second Ctrl-C: they did not agree to bring it together."""
-    if module.apart and stopped is not None and not isinstance(stopped, Stopped):
-        raise KeyboardInterrupt(
-            f"stopped at once; {folder} has its checkpoints, and --resume auto continues"
-        )
-
-
 def _opened(job: Job, folder: Path) -> Run:
     """Return what rank 0 has written of a sharded run, for another rank of it."""
     model = job.method.build(image=job.image)
@@ -245,15 +235,3 @@ def _opened(job: Job, folder: Path) -> Run:
     else:  # a disk that ranks do not share: nothing that could be mistaken for weights
         model.to("meta")
     return Run(folder, job.method, model, job.image, job.training)
-
-
-def _end(stopped: SystemExit | None, where: str, folder: str) -> None:
-    """Leave a run that was asked to stop: by exit code 143, or as Ctrl-C does."""
-    if isinstance(stopped, Stopped) and stopped.preempted:
-        if is_first(os.environ):
-            sys.stderr.write(f"counterpoint: {where}; rerun with --resume auto to continue\n")
-        raise stopped
-    if stopped is not None:
-        raise KeyboardInterrupt(
-            f"{where}; what was learned is in {folder}; --resume auto continues"
-        )
