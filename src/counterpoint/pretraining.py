@@ -29,7 +29,7 @@ from counterpoint.training.best_figure import score_by
 from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.checkpoints.folder import Checkpoints
 from counterpoint.training.initial_weights import load_initial, pixels_words
-from counterpoint.training.leaving import leave, refuse_parts
+from counterpoint.training.leaving import leave_stopped, refuse_parts
 from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resume import start_from
@@ -181,7 +181,9 @@ def pretrain(
             run = run if trained is not None else _opened(job, folder)
         if store is not None:
             store.finish()
-    leave(stopped, f"stopped at step {runner.global_step} of {job.steps}", run_place(folder))
+    leave_stopped(
+        stopped, f"stopped at step {runner.global_step} of {job.steps}", run_place(folder)
+    )
     return run
 
 

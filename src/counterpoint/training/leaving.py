@@ -20,10 +20,10 @@ def refuse_parts(stopped: SystemExit | None, folder: str, *, apart: bool) -> Non
         )
 
 
-def leave(stopped: SystemExit | None, where: str, folder: str) -> None:
+def leave_stopped(stopped: SystemExit | None, where: str, folder: str) -> None:
     """Leave a run that was asked to stop: by exit code 143, or as Ctrl-C does.
 
-    >>> leave(None, "finished", "runs/one")  # it was not asked to stop
+    >>> leave_stopped(None, "finished", "runs/one")  # it was not asked to stop
     """
     if isinstance(stopped, Stopped) and stopped.preempted:
         if is_first(os.environ):
