@@ -80,6 +80,9 @@ def _work(
         except Exception as error:  # noqa: BLE001 (raised again by the process that waits)
             results.put((None, error))
             return
+    # Not a return: that waits until results are sent, and another process may have ended with
+    # the lock of the queue in its hands.
+    os._exit(1)
 
 
 def _end_with(parent: int) -> None:
