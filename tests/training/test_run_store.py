@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 
 import lightning as L
@@ -18,7 +19,7 @@ from counterpoint.training.run_lock import LockedError
 from counterpoint.training.run_store import store_lock
 from counterpoint.training.run_store.object_place import ObjectPlace
 from counterpoint.training.run_store.run_address import address_of, working_folder
-from counterpoint.training.run_store.store_lock import TakenOverError, only_writer_there
+from counterpoint.training.run_store.store_lock import StoreLock, TakenOverError, only_writer_there
 from stores_server.faults import Faults
 
 METHOD = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)), size=32)
@@ -200,3 +201,21 @@ def test_a_bucket_that_may_not_be_written_to_is_refused(s3, images):
     s3.direct.put_bucket_policy(Bucket="read-only", Policy=json.dumps(policy))
     with pytest.raises(ValueError, match="may not be written to"):
         trained(images, "s3://read-only/run")
+
+
+def test_a_sign_of_life_that_is_on_its_way_is_waited_for(s3, monkeypatch):
+    """Else it arrives after the lock was deleted, and the next run is refused."""
+    place, sent, write = ObjectPlace(s3.address("late/run")), threading.Event(), StoreLock.write
+
+    def slow(lock):
+        if threading.current_thread() is not threading.main_thread():
+            sent.set()
+            time.sleep(1)
+        write(lock)
+
+    monkeypatch.setattr(store_lock, "RENEWED", 0.05)
+    monkeypatch.setattr(StoreLock, "write", slow)
+    with only_writer_there(place):
+        assert sent.wait(20)
+    time.sleep(1.5)
+    assert store_lock.read_lock(place) == {}

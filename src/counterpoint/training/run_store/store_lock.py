@@ -27,6 +27,7 @@ from counterpoint.training.run_store.store_plan import LOCK
 RENEWED = 10.0  # seconds between two signs of life
 STALE = 60.0  # seconds without one after which a holder is dead
 ONCE = Patience(request=RENEWED, in_all=RENEWED)
+LAST = RENEWED + 2  # seconds that the end of a run waits for a sign that is on its way
 SETTLED = 1.0  # seconds after which two that came at once see each other
 
 
@@ -67,7 +68,8 @@ class StoreLock:
         while not over.wait(RENEWED):
             with suppress(Exception):
                 impatient.check()
-                impatient.write()
+                if not over.is_set():
+                    impatient.write()
             self.taken = self.taken or impatient.taken
 
 
@@ -82,11 +84,13 @@ def only_writer_there(place: ObjectPlace) -> Iterator[StoreLock]:
     if found.get("token") != lock.token:
         raise LockedError(_refusal(place, found))
     over = threading.Event()
-    threading.Thread(target=lock.renew, args=(over,), daemon=True).start()
+    renewing = threading.Thread(target=lock.renew, args=(over,), daemon=True)
+    renewing.start()
     try:
         yield lock
     finally:
         over.set()
+        renewing.join(LAST)  # a write on its way would be taken for a sign of life
         with suppress(Exception):  # whoever comes next sees that we have ended
             if read_lock(place).get("token") == lock.token:
                 place.delete(LOCK)
