@@ -1,4 +1,4 @@
-"""A confirmation in the folder of a search: it runs once, goes on, and changes no rival."""
+"""A confirmation in the folder of a search: it runs once, resumes, and changes no rival."""
 
 import shutil
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Rungs, their cost, and who goes on."""
+"""Rungs, their cost, and who advances."""
 
 import pytest
 

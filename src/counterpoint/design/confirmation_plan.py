@@ -15,8 +15,8 @@ PLAN_FILE = "confirmation.json"
 class ConfirmationPlan:
     """The contenders, seeds and images of a confirmation.
 
-    A search that goes on ranks its candidates anew, and other seeds would choose other rivals. Were
-    these decided again, one table would mix methods and budgets.
+    A search that is continued ranks its candidates anew, and other seeds would choose other rivals.
+    If they were chosen again, one table would mix methods and budgets.
     """
 
     counts: tuple[int, int, int]
@@ -41,7 +41,7 @@ class ConfirmationPlan:
             if before != now:
                 raise ValueError(
                     f"design: {out / PLAN_FILE} was made with {name} {before}, and this is {now}; "
-                    "test images are read for one plan: give the options of the first time"
+                    "test images are read for one plan: give the same options as the first time"
                 )
 
     def to_json(self) -> str:

@@ -17,7 +17,7 @@ REPORT, METHOD = "report.html", "method.py"
 def finish_design(out: Path, found: Searched | None = None) -> Path:
     """Write the report of a search, and its best method as a file; return the report.
 
-    Both may be written at any time: of a search that goes on they show what there is.
+    Both may be written at any time: while a search continues, they show what it has so far.
     """
     found = read_design(out) if found is None else found
     best = ranked(found.judged())

@@ -9,7 +9,7 @@ from counterpoint.study.budget import Flops
 SHARES = (1 / 9, 1 / 3, 1.0)
 """Of the full budget, rung by rung: factors of three, as in Jamieson and Talwalkar 2016."""
 KEPT = 3
-"""One in three candidates goes on to the next rung: each rung then costs about the same."""
+"""One in three candidates advances to the next rung, so that each rung costs about the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ COST_SHARE = 0.1  # by which a random search may differ: about a round of ten
 
 
 def new_methods(found: Searched) -> list[Candidate]:
-    """Return the candidates that are no known method, the best first."""
+    """Return the candidates that are not known methods, the best first."""
     best = [one.candidate for one in ranked(found.judged())]
     return [one for one in best if one.parents or one.change not in RECIPES]
 
@@ -24,7 +24,7 @@ def known_methods(found: Searched) -> list[Candidate]:
 
 
 def best_of_random(place: Path, found: Searched) -> Candidate:
-    """Return the best of a random search; it has to have had as much to spend."""
+    """Return the best of a random search, which must have had the same settings and cost."""
     other = read_design(place)
     if other.settings.strategy != "random":
         raise ValueError(
