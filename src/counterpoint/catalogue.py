@@ -78,7 +78,7 @@ ENCODERS = {
 
 TIMM = "timm/"
 PROBES = ("knn", "linear", "mlp", "finetune")
-STUDIES = ("table1", "table2", "table3", "parts", "family")
+STUDIES = ("table1", "table2", "table3", "parts", "family", "yadim")
 PRETRAINED = "pretrained"
 """The weights that timm downloads, in the place of a file."""
 

@@ -45,7 +45,7 @@ def test_a_typo_is_refused():
         tiny(swaps=(("extractor", "(-1:-1)"),))
     with pytest.raises(ValueError, match="training has 'learning_rate'"):
         tiny(training=(("learning_rate", 1.0),))
-    with pytest.raises(ValueError, match="there are table1, table2, table3, parts, family"):
+    with pytest.raises(ValueError, match="there are table1, table2, table3, parts, family, yadim"):
         trials_of("table4", "small")
 
 

@@ -46,8 +46,8 @@ def study_command(
         counterpoint study table1 --plan
 
     Args:
-        name: table1, table2, table3, parts, family, or a .py file with a function study() that
-            returns trials; such a file is executed.
+        name: table1, table2, table3, parts, family, yadim, or a .py file with a function study()
+            that returns trials; such a file is executed.
         out: Folder of the results, local or any that fsspec reaches, such as s3://...
             (default: runs/NAME-SCALE).
         scale: "small" takes hours on two cores, "paper" is the size of the paper; see --plan.

@@ -8,6 +8,7 @@ from counterpoint.study.studies.scales import Scale
 from counterpoint.study.studies.table1 import table1
 from counterpoint.study.studies.table2 import table2
 from counterpoint.study.studies.table3 import table3
+from counterpoint.study.studies.yadim_parts import yadim_parts
 from counterpoint.study.trial import Trial
 
 STUDIES: dict[str, Callable[[Scale], list[Trial]]] = {
@@ -16,6 +17,7 @@ STUDIES: dict[str, Callable[[Scale], list[Trial]]] = {
     "table3": table3,
     "parts": one_part_study,
     "family": family,
+    "yadim": yadim_parts,
 }
 
-__all__ = ["STUDIES", "family", "one_part_study", "table1", "table2", "table3"]
+__all__ = ["STUDIES", "family", "one_part_study", "table1", "table2", "table3", "yadim_parts"]
