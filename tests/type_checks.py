@@ -30,23 +30,32 @@ def checked(thing):
             thing.__init__ = checked(thing.__init__)
         return thing
     written = thing.__annotations__
+    if not written:  # numba compiles only what it can read
+        return thing
     thing.__annotations__ = hints = {name: _resolved(written[name], thing) for name in written}
     body = CONFIGURED(thing)
     thing.__annotations__ = body.__annotations__ = written
     arrays = list(_arrays(hints.values()))
-    if not arrays:
-        return body
     if any("{" in array.dim_str for array in arrays):  # a size that an argument says
-        return jaxtyped(body, typechecker=None)
+        body = jaxtyped(body, typechecker=None)
+    elif arrays:
+        body = _with_sizes(body)
 
     @functools.wraps(thing)
-    def with_sizes(*args, **kwargs):
-        if config.jaxtyping_disable:
-            return thing(*args, **kwargs)
+    def function(*args, **kwargs):
+        return (thing if config.jaxtyping_disable else body)(*args, **kwargs)
+
+    return function
+
+
+def _with_sizes(body):
+    """Forget the sizes of a call when it ends."""
+
+    def function(*args, **kwargs):
         with jaxtyped("context"):
             return body(*args, **kwargs)
 
-    return with_sizes
+    return function
 
 
 def _resolved(hint, function):
