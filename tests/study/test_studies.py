@@ -16,6 +16,8 @@ from counterpoint.parts.own import own_parts
 from counterpoint.study import Flops, Images, ResultStore, Trial, run_trial
 from counterpoint.study.load import trials_of
 from counterpoint.study.studies import STUDIES, as_released
+from counterpoint.study.studies.family import SAME_STEP
+from counterpoint.study.studies.scales import NARROW, part_json
 from counterpoint.study.studies.table1 import RELEASED
 from counterpoint.study.trial_job import absent, job_of
 from counterpoint.study.trial_plan import plan_trials
@@ -92,6 +94,17 @@ def test_the_family_has_every_method_at_equal_images_and_at_equal_operations():
     simclr = [t for t in trials if t.row == "simclr"]
     steps = [planned.steps for planned in plan_trials(simclr, speed=1e10)]
     assert steps == [176] * len(simclr), "operations are those of SimCLR"
+
+
+def test_a_trial_of_the_family_is_in_both_columns_where_operations_pay_for_the_same_steps():
+    named = {
+        name: method_named(f"{name}-small", size=32, encoder=part_json(NARROW))
+        for name in SAME_STEP
+    }
+    step = {name: step_flops(method, (3, 32, 32), 128) for name, method in named.items()}
+    assert all(abs(flops / step["simclr"] - 1) < 0.003 for flops in step.values()), step
+    trials = [t for t in trials_of("family", "small") if t.row == "dcl"]
+    assert len(trials) == 2 * len({t.fingerprint for t in trials})
 
 
 def test_a_paper_scale_study_plans_without_data(monkeypatch):
