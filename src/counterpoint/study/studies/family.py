@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from counterpoint.catalogue import METHODS
 from counterpoint.evaluation.criteria import CRITERIA
-from counterpoint.study.budget import Budget, Flops
+from counterpoint.study.budget import Flops, Images
 from counterpoint.study.studies.scales import BUDGET, NARROW, SEEDS, Scale, part_json, trial
 from counterpoint.study.trial import Trial, seeds
 
@@ -15,6 +15,7 @@ OPERATIONS = {
     # The same of a ResNet-18 at the batch of its recipe, 512.
     "paper": Flops(8.995e16),
 }
+EQUAL = {Images: "equal images", Flops: "equal operations"}
 SAME_STEP = frozenset(
     ("simclr", "supcon", "simclrts", "dcl", "dclw", "debiased", "hcl", "siglip", "alignuniform")
 )
@@ -30,7 +31,7 @@ def family(scale: Scale) -> list[Trial]:
     cells = [
         replace(
             trial(scale, f"{name}-small" if scale == "small" else name),
-            name=f"family {name} {column}",
+            name=f"family {name} {EQUAL[type(budget)]}",
             encoder=ENCODER[scale],
             budget=budget,
             rates=(),
@@ -46,7 +47,7 @@ def family(scale: Scale) -> list[Trial]:
     return [one for cell in (mark, *cells) for one in seeds(cell, SEEDS[scale])]
 
 
-def columns(scale: Scale, name: str) -> dict[str, Budget]:
+def columns(scale: Scale, name: str) -> dict[str, Images | Flops]:
     """Return what a method may consume in each column.
 
     >>> columns("small", "byol")
@@ -56,4 +57,4 @@ def columns(scale: Scale, name: str) -> dict[str, Budget]:
     """
     images = BUDGET[scale]
     operations = images if name in SAME_STEP else OPERATIONS[scale]
-    return {"equal images": images, "equal operations": operations}
+    return {EQUAL[Images]: images, EQUAL[Flops]: operations}
