@@ -47,7 +47,8 @@ def start(data, tmp_path_factory):
     shutil.copy(place / "photos" / KINDS[0] / "image_0001.jpg", place / "holiday.jpg")
     shutil.copy(place / "photos" / KINDS[1] / "image_0001.jpg", place / "cat.jpg")
     (place / "docs" / "results").mkdir(parents=True)
-    shutil.copy(ROOT / "docs" / "results" / "table1.json", place / "docs" / "results")
+    for study in ("table1", "family"):
+        shutil.copy(ROOT / "docs" / "results" / f"{study}.json", place / "docs" / "results")
     for name in (WEIGHTS, "lite0.safetensors"):
         (place / name).symlink_to(data / "weights" / WEIGHTS)
     photos, run = str(place / "photos"), str(place / "runs" / "photos")
