@@ -12,7 +12,7 @@ import pytest
 from counterpoint.study import Images, ResultStore, run_here
 from counterpoint.study.tables.formats import as_csv, latex, markdown
 from counterpoint.study.tables.outcome_table import tabulate
-from ray_nodes import kill_busy_node, three_nodes
+from ray_nodes import added_node, kill_busy_node, three_nodes
 from study.trials import tiny
 
 pytest.importorskip("ray", reason="ray is not installed: pip install 'counterpoint[ray]'")
@@ -25,10 +25,19 @@ COUNTERPOINT = Path(sys.executable).parent / "counterpoint"
 OWN = Path(__file__).with_name("crashing.py")
 
 
+@pytest.fixture(scope="module")
+def nodes():
+    """A cluster for all of these tests: it and its processes take long to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield from three_nodes(patch)
+
+
 @pytest.fixture
-def cluster(monkeypatch):
+def cluster(nodes):
     """A head without room for tasks, and three nodes of one slot each."""
-    yield from three_nodes(monkeypatch)
+    while len(nodes.workers) < 3:  # some were killed
+        nodes.workers.append(added_node(nodes, slots=1))
+    return nodes
 
 
 def study(tmp_path):
