@@ -10,8 +10,8 @@ from type_checks import install
 
 MODULE = """
 from dataclasses import dataclass
-from functools import cached_property
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -25,7 +25,7 @@ def wrong(a: Float[Tensor, "row k"]) -> Float[Tensor, "k row"]:
 
 
 def line(count: int) -> Float[Tensor, " {count}"]:
-    return __import__("torch").zeros(3)
+    return torch.zeros(3)
 
 
 def total(numbers: list[int]) -> int:

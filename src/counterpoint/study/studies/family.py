@@ -19,7 +19,8 @@ EQUAL = {Images: "equal images", Flops: "equal operations"}
 SAME_STEP = frozenset(
     ("simclr", "supcon", "simclrts", "dcl", "dclw", "debiased", "hcl", "siglip", "alignuniform")
 )
-"""Methods whose step takes SimCLR's operations, within 0.2 %: one trial is in both columns."""
+"""Methods whose step takes SimCLR's operations, within 0.2 % on the narrow encoder: one
+trial is in both columns."""
 
 
 def family(scale: Scale) -> list[Trial]:

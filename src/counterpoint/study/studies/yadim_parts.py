@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from counterpoint.methods.amdim import TASK
+from counterpoint.methods import training_of
+from counterpoint.methods.amdim import amdim_small
+from counterpoint.methods.simclr import simclr_small
 from counterpoint.methods.yadim import yadim_small
-from counterpoint.parts.extraction import Compare, Pooled
-from counterpoint.parts.losses import NCE, Penalised
-from counterpoint.parts.similarity import Dot, ProjectedCosine
-from counterpoint.parts.views import Patches, Pipeline, pipelines
+from counterpoint.parts.extraction import Compare
+from counterpoint.parts.similarity import Dot
+from counterpoint.parts.views import Patches, Pipeline
 from counterpoint.study.studies.scales import NARROW, SEEDS, Scale, part_json, trial
 from counterpoint.study.trial import Trial, pairs, seeds
 
 SIZE = 32  # of CIFAR-10
-RATE = 3e-3  # of simclr-small
-SIMCLR = ProjectedCosine(hidden=512, tau=0.2)  # of simclr-small
 
 
 def yadim_parts(scale: Scale) -> list[Trial]:
@@ -29,7 +28,7 @@ def yadim_parts(scale: Scale) -> list[Trial]:
         replace(base, row=row, swaps=tuple((part, part_json(new)) for part, new in swaps.items()))
         for row, swaps in changes().items()
     ]
-    faster = pairs(dict(base.training) | {"lr": RATE})
+    faster = pairs(dict(base.training) | {"lr": training_of("simclr-small").lr})
     cells += [
         replace(base, row="rate: SimCLR's", training=faster),
         replace(base, row="AMDIM", method="amdim-small"),
@@ -46,23 +45,25 @@ def changes() -> dict[str, Mapping[str, object]]:
     patched = yadim_small(size=SIZE).views
     assert isinstance(patched, Pipeline)
     halves = replace(patched, stages=(*patched.stages[:-1], Patches(SIZE // 2, 0)))
-    whole = pipelines.amdim_views(SIZE)
-    cropped = pipelines.simclr_views(SIZE * 5 // 8, smallest=0.25, evaluation=SIZE)
+    amdim, simclr = amdim_small(size=SIZE), simclr_small(size=SIZE)
     return {
         "YADIM": {},
         "views: patches of half the side": {"views": halves},
-        "views: AMDIM's, whole": {"views": whole},
-        "views: SimCLR's": {"views": cropped},
-        "extraction: AMDIM's": {"extraction": Compare.parse(TASK)},
+        "views: AMDIM's, whole": {"views": amdim.views},
+        "views: SimCLR's": {"views": simclr.views},
+        "extraction: AMDIM's": {"extraction": amdim.extraction},
         "extraction: every place": {"extraction": Compare.parse("(-1:-1)", anchors="all")},
-        "extraction: SimCLR's": {"extraction": Pooled()},
+        "extraction: SimCLR's": {"extraction": simclr.extraction},
         "similarity: the paper's dot product": {"similarity": Dot()},
-        "similarity: SimCLR's": {"similarity": SIMCLR},
-        "loss: AMDIM's": {"loss": Penalised(of=NCE())},
-        "extraction and similarity: SimCLR's": {"extraction": Pooled(), "similarity": SIMCLR},
+        "similarity: SimCLR's": {"similarity": simclr.similarity},
+        "loss: AMDIM's": {"loss": amdim.loss},
+        "extraction and similarity: SimCLR's": {
+            "extraction": simclr.extraction,
+            "similarity": simclr.similarity,
+        },
         "views: AMDIM's; the rest: SimCLR's": {
-            "views": whole,
-            "extraction": Pooled(),
-            "similarity": SIMCLR,
+            "views": amdim.views,
+            "extraction": simclr.extraction,
+            "similarity": simclr.similarity,
         },
     }
