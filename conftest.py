@@ -1,6 +1,7 @@
 """All tests and examples check types and shapes of every call; the longest files run first."""
 
 import pytest
+
 import type_checks
 
 type_checks.install("counterpoint")

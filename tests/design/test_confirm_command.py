@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from counterpoint.cli import main
+from counterpoint.design import confirm_run, finish
 from design.searches import searched, written
 
 
@@ -11,6 +12,19 @@ def test_a_folder_without_a_search_is_said_at_once(tmp_path):
     with pytest.raises(SystemExit) as stop:
         main(["confirm", str(tmp_path)])
     assert "has no design.json; counterpoint design writes one" in str(stop.value)
+
+
+def test_an_unfinished_round_is_said_before_the_choice(tmp_path, capsys, monkeypatch):
+    found = searched(rounds=1, size=6, few=2, full=1e9, batch=32)
+    missing = [name for name, rung in found.outcomes if rung == 0][-2:]
+    for name in missing:
+        del found.outcomes[name, 0]
+    assert found.waiting == 2
+    out = written(found, tmp_path / "design")
+    monkeypatch.setattr(confirm_run, "confirm", lambda *_: [])
+    monkeypatch.setattr(finish, "finish_design", lambda folder: folder / "report.html")
+    main(["confirm", str(out)])
+    assert "2 candidates of the last round were not run." in capsys.readouterr().err
 
 
 @pytest.mark.full

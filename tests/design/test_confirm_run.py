@@ -147,6 +147,19 @@ def test_another_plan_is_refused(out):
     assert run.ran == []
 
 
+def test_a_random_search_need_not_be_named_again(out, folders):
+    with_random = replace(ASKED, random=folders / "random")
+    table = confirm(out, with_random, Scored())
+    assert confirm(out, ASKED, Scored()) == table
+    assert "best of a random search" in {one.rival for one in table}
+
+
+def test_a_random_search_comes_first_or_not_at_all(out, folders):
+    confirm(out, ASKED, Scored())
+    with pytest.raises(ValueError, match="was made with --random None"):
+        confirm(out, replace(ASKED, random=folders / "random"), Scored())
+
+
 def test_a_rival_is_not_left_out_because_its_trial_failed(out):
     def failing(trials, store):
         return Scored()(trials[1:], store)

@@ -1,13 +1,13 @@
 """counterpoint confirm."""
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from counterpoint.cli.early import refuse_early
 from counterpoint.cli.last_words import last_words
+from counterpoint.cli.resumable import resumable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,10 +85,17 @@ def _confirm(
     from functools import partial
 
     from counterpoint.design.confirm_run import confirm
-    from counterpoint.design.search_files import read_settings
+    from counterpoint.design.confirmation_plan import read_plan
+    from counterpoint.design.search_files import read_design
     from counterpoint.study.dashboard import Progress
 
-    cpus = read_settings(folder).cpus
+    search = read_design(folder)
+    if search.waiting and read_plan(folder) is None:
+        sys.stderr.write(
+            f"{search.waiting} candidates of the last round were not run. The choice is made now, "
+            "once: to have them in it, stop here and give counterpoint design more hours\n"
+        )
+    cpus = search.settings.cpus
     progress = Progress(at_once=at_once or 1)
     run: Run
     if runner == "ray":
@@ -108,10 +115,5 @@ def _confirm(
             sys.stderr.write(f"{words}, about {left / 60:.0f} min left\n")
             yield outcome
 
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
+    with resumable():
         return confirm(folder, asked, told)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; run the same command again to resume") from None
-    finally:
-        signal.signal(signal.SIGTERM, before)

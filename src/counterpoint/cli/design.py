@@ -1,13 +1,13 @@
 """counterpoint design."""
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from counterpoint.cli.early import refuse_early, refuse_store
 from counterpoint.cli.last_words import last_words
+from counterpoint.cli.resumable import resumable
 
 if TYPE_CHECKING:
     from counterpoint.design.design_settings import DesignSettings, ImageFacts
@@ -146,9 +146,7 @@ def _search(
     from counterpoint.design.search_run import Run, design
     from counterpoint.study.runners.long_lived import LongLived
 
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    with ExitStack() as held:
-        held.callback(signal.signal, signal.SIGTERM, before)
+    with resumable(), ExitStack() as held:
         run: Run
         if runner == "ray":
             from counterpoint.study.runners.ray_tasks import run_ray
@@ -159,11 +157,7 @@ def _search(
             workers = held.enter_context(LongLived(cpus=settings.cpus, at_once=at_once))
             run, cores = workers.run, workers.at_once * settings.cpus
         lines = SearchProgress(hours=hours, rounds=rounds, cores=cores, write=_write)
-        try:
-            found = design(settings, out, hours=hours, rounds=rounds, run=run, watcher=lines)
-        except KeyboardInterrupt:
-            words = "stopped; run the same command again to resume"
-            raise KeyboardInterrupt(words) from None
+        found = design(settings, out, hours=hours, rounds=rounds, run=run, watcher=lines)
     report = finish_design(out, found)
     made = f"{len(found.candidates)} candidates, {len(found.outcomes)} trials: {report}"
     last_words(made, ["counterpoint", "confirm", str(out)])

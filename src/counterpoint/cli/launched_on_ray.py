@@ -1,13 +1,13 @@
 """counterpoint launch ray: the ranks of a run on a Ray cluster, watched from here."""
 
 import shlex
-import signal
 import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterpoint.cli.last_words import last_words
+from counterpoint.cli.resumable import resumable
 
 if TYPE_CHECKING:
     from counterpoint.launch.rank_layout import RankLayout
@@ -25,16 +25,13 @@ def launch_on_ray(layout: "RankLayout", address: str | None, logs: Path, *, show
     from counterpoint.launch.ray_ranks import say, train_on_ray
 
     log = logs / f"{layout.name}-rank-0.log"
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     over = threading.Event()
     shown = threading.Thread(target=_follow, args=(log, over), daemon=True)
     shown.start()
     try:
-        train_on_ray(layout, address=address, logs=logs, tell=say)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; run the same command again to resume") from None
+        with resumable():
+            train_on_ray(layout, address=address, logs=logs, tell=say)
     finally:
-        signal.signal(signal.SIGTERM, before)
         over.set()
         shown.join(timeout=5)
     run = shlex.join(layout.command[1:])

@@ -1,6 +1,5 @@
 """counterpoint study."""
 
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from counterpoint.catalogue import STUDIES
 from counterpoint.cli.early import refuse_unknown
 from counterpoint.cli.last_words import last_words
+from counterpoint.cli.resumable import resumable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,13 +106,8 @@ def study_command(
         outcomes = run_local(
             trials, store, cpus=cpus, at_once=at_once, retries=retries, tell=progress.tell
         )
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
+    with resumable():
         _watch(outcomes, progress)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; run the same command again to resume") from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
     _say_table(store, figure, compare)
     following = ["counterpoint", "table", place, "--format", "latex"]
     last_words(f"results in {place}", following, aside=True)

@@ -33,10 +33,10 @@ class ConfirmationPlan:
     def refuse_other(
         self, out: Path, counts: tuple[int, int, int], random: Candidate | None
     ) -> None:
-        """Refuse a request that is not the one that was decided."""
+        """Refuse a request that is not the one that was decided; --random need not be repeated."""
         names = ("--top", "--seeds", "--shipped", "--random")
         kept = (*self.counts, self.random)
-        given = (*counts, None if random is None else random.fingerprint)
+        given = (*counts, self.random if random is None else random.fingerprint)
         for name, before, now in zip(names, kept, given, strict=True):
             if before != now:
                 raise ValueError(

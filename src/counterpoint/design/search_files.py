@@ -43,6 +43,11 @@ class Searched:
         return refused | self.candidates.keys()
 
     @property
+    def waiting(self) -> int:
+        """Number of candidates that were not run yet."""
+        return sum((name, 0) not in self.outcomes for name in self.candidates)
+
+    @property
     def core_hours(self) -> float:
         """What all trials took of the processors, however busy these were with other things."""
         return sum(core_hours(outcome, self.settings) for outcome in self.outcomes.values())
