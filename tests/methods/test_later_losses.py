@@ -3,18 +3,26 @@
 import pytest
 import torch
 
-from counterpoint.framework import ALONE, Samples, contrast
-from counterpoint.parts.encoders import Headed, MomentumEncoder
+from counterpoint.framework import ALONE, PartError, Samples, contrast
+from counterpoint.parts.encoders import Headed, MomentumEncoder, QueryKeyEncoder
 from counterpoint.parts.extraction import (
     Bank,
     ByLabel,
     Compare,
+    Keys,
     NearestAnchors,
     Pooled,
+    Queue,
     StopGradient,
 )
-from counterpoint.parts.losses import NCE, Regression
-from counterpoint.parts.similarity import Cosine, CyclicTau, PredictedCosine
+from counterpoint.parts.losses import NCE, Regression, RelationalCrossEntropy
+from counterpoint.parts.similarity import (
+    Cosine,
+    CyclicTau,
+    Dot,
+    PredictedCosine,
+    ProjectedCosine,
+)
 from counterpoint.parts.views import HorizontalFlip, Pipeline
 from reference import losses
 from reference import methods as reference
@@ -104,6 +112,66 @@ def test_mocov3(tau, cases):
         queries = [model.similarity.p(one) for one in vectors_of(encoded.online)]
         keys = vectors_of(encoded.target)
         same(model, contrast(model, views, index), reference.mocov3(queries, keys, tau))
+
+
+@pytest.mark.parametrize("cases", CASES)
+@pytest.mark.parametrize("target_tau", [0.04, 0.5])
+def test_ressl(target_tau, cases):
+    model = built(
+        7,
+        encoder=QueryKeyEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7), groups=1),
+        extraction=Queue(of=Keys(), size=11),
+        similarity=Cosine(tau=0.1),
+        loss=RelationalCrossEntropy(target_tau=target_tau),
+    )
+    queue = []
+    for seed in range(cases + 1):
+        views, index = tiny_batch(size(seed), seed=seed)
+        encoded = model.encode(views)
+        (z,), keys = vectors_of(encoded.online), vectors_of(encoded.target)[-1]
+        ours = contrast(model, views, index)
+        if queue:
+            same(model, ours, reference.ressl(z, keys, queue, 0.1, target_tau))
+        else:
+            assert ours == 0  # nothing to relate to
+        queue = [*queue, *keys.detach()][-11:]
+    assert model.extraction.written > 11  # the oldest were written over
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_ressl_with_a_head_that_is_learned(cases):
+    """A gradient that the remembered vectors have through a head is not lost."""
+    model = built(
+        8,
+        encoder=QueryKeyEncoder(of=TinyEncoder(), groups=1),
+        extraction=Queue(of=Keys(), size=9),
+        similarity=ProjectedCosine(hidden=(), out=5, tau=0.1),
+        loss=RelationalCrossEntropy(target_tau=0.2),
+    )
+    queue = []
+    for seed in range(cases + 1):
+        views, index = tiny_batch(size(seed), seed=seed)
+        encoded = model.encode(views)
+        (z,), keys = vectors_of(encoded.online), vectors_of(encoded.target)[-1]
+        head = model.similarity.p[0]
+        ours = contrast(model, views, index)
+        if queue:
+            old = head(torch.stack(queue))
+            wanted = reference.ressl(head(z), head(keys), old, 0.1, 0.2)
+            same(model, ours, wanted)
+        queue = [*queue, *keys.detach()][-9:]
+
+
+def test_what_a_relational_loss_refuses():
+    encoder = QueryKeyEncoder(of=TinyEncoder())
+    model = built(0, similarity=Cosine(tau=0.1), loss=RelationalCrossEntropy())
+    with pytest.raises(PartError, match="negatives that differ from anchor to anchor"):
+        contrast(model, *tiny_batch(4))
+    with pytest.raises(PartError, match="a cosine over a constant tau"):
+        parts = {"encoder": encoder, "extraction": Queue(of=Keys(), size=9)}
+        built(0, **parts, similarity=Dot(), loss=RelationalCrossEntropy())
+    with pytest.raises(PartError, match="target_tau=0"):
+        RelationalCrossEntropy(target_tau=0.0)
 
 
 @pytest.mark.parametrize("cases", CASES)

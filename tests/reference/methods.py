@@ -90,6 +90,18 @@ def moco(queries, keys, queue, tau):
     return nce(rows, numerator="each", denominator="own", average="anchors")
 
 
+def ressl(queries, keys, queue, tau, target_tau):
+    """Zheng et al. 2021, equations 4 to 6: the softmax of a key over the queue is the target."""
+    terms = []
+    for query, key in zip(queries, keys, strict=True):
+        scores = [cosine(query, old) / tau for old in queue]
+        targets = [(cosine(key, old) / target_tau).detach() for old in queue]
+        below, target_below = log_sum_exp(scores), log_sum_exp(targets)
+        shares = [(t - target_below).exp() for t in targets]
+        terms.append(sum(p * (below - s) for p, s in zip(shares, scores, strict=True)))
+    return sum(terms) / len(terms)
+
+
 def byol(predictions, targets):
     """Grill et al. 2020, equation 2, the mean of both directions: 2 - 2 cos."""
     first, second = predictions

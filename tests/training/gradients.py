@@ -31,6 +31,7 @@ from counterpoint.parts.losses import (
     NearestEntropy,
     Penalised,
     Regression,
+    RelationalCrossEntropy,
     Sigmoid,
     Spectral,
     Triplet,
@@ -146,6 +147,12 @@ METHODS = {
         similarity=Cosine(tau=0.5),
         loss=NearestEntropy(of=NCE(), weight=3.0),
     ),
+    "ressl": tiny_method(
+        encoder=QueryKeyEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7)),
+        extraction=Queue(of=Keys(), size=60),
+        similarity=Cosine(tau=0.1),
+        loss=RelationalCrossEntropy(),
+    ),
     # With batch norm over the images of all ranks.
     "simclr, batch norm": tiny_method(encoder=NORMED, similarity=ProjectedCosine(out=5)),
     "moco, shuffled batch norm": tiny_method(
@@ -163,7 +170,7 @@ METHODS = {
 }
 
 AT_ONCE = ("regression", "byol", "byol, batch norm", "simsiam", "supervised", "dino")
-AT_ONCE += ("barlow twins", "vicreg", "coding rate", "alignuniform")
+AT_ONCE += ("barlow twins", "vicreg", "coding rate", "alignuniform", "ressl")
 """No negatives, labels, or a loss that is not walked: candidates come at once, or not at all."""
 SOME = ("learned temperature", "tau 0.01", "triplet", "amdim", "moco", "cmc", "cyclic temperature")
 SOME += ("nnclr", "instdisc")

@@ -23,6 +23,7 @@ from counterpoint.methods.nnclr import nnclr, nnclr_small
 from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.methods.recognising import recipe_of, training_of
+from counterpoint.methods.ressl import ressl, ressl_small
 from counterpoint.methods.siglip import siglip, siglip_small
 from counterpoint.methods.simclr import simclr, simclr_small
 from counterpoint.methods.simclrts import simclrts, simclrts_small
@@ -145,6 +146,8 @@ __all__ = [
     "nnclr_small",
     "read_method",
     "recipe_of",
+    "ressl",
+    "ressl_small",
     "siglip",
     "siglip_small",
     "simclr",

@@ -79,7 +79,7 @@ def summarise(
         slices = slice_plan(scores, size=tile)
         found = Sliced.apply(anchors, candidates, slices, scores.clip, over, bound)
         return _summary(slices.positives, *found)
-    if (loud := _negatives_only(scores)) is not None:
+    if (loud := negatives_only(scores)) is not None:
         of_negatives = summarise(loud, over=over, tile=tile)
         return replace(positives(scores), negative=of_negatives.negative, more=of_negatives.more)
     plan = walk(scores, size=tile)
@@ -100,7 +100,7 @@ def hardest(scores: Scores, *, tile: int = TILE) -> Summary:
     """
     if scores.slices is not None:
         return _hardest_in_slices(scores, slice_plan(scores, size=tile))
-    if (loud := _negatives_only(scores)) is not None:
+    if (loud := negatives_only(scores)) is not None:
         found = positives(scores)  # its negatives are -inf
         if not len(loud.candidates):
             return found
@@ -134,7 +134,7 @@ def positives(scores: Scores) -> Summary:
     return Summary(_dots(anchors, candidates, pairs, scores.clip), pairs, none)
 
 
-def _negatives_only(scores: Scores) -> Scores | None:
+def negatives_only(scores: Scores) -> Scores | None:
     """Leave out the candidates that are only ever positives; None if there are none of them."""
     identity = scores.candidate_identity.cpu()
     loud = (identity >= NOBODY).nonzero()[:, 0]

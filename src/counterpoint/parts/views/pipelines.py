@@ -3,6 +3,8 @@
 Sizes go with data sets, as in the paper: 32 is CIFAR-10, 64 is STL-10, from 128 on ImageNet.
 """
 
+from dataclasses import replace
+
 from counterpoint.parts.views.blur import GaussianBlur
 from counterpoint.parts.views.colour import (
     CIFAR10,
@@ -116,6 +118,18 @@ def byol_views(size: int, *, smallest: float = 0.08, evaluation: int | None = No
             )
             for blur, negative in zip(blurs, solarise, strict=True)
         )
+    )
+
+
+def ressl_views(size: int, *, evaluation: int | None = None) -> MultiView:
+    """Return ReSSL's two recipes: MoCo v2's for queries, crop and flip alone for keys.
+
+    From mingkai-zheng/ReSSL, data/augmentation.py: moco_aug and target_aug.
+    """
+    strong = moco_views(size, evaluation=evaluation)
+    weak = (RandomResizedCrop(size, scale=(0.2, 1.0)), HorizontalFlip(0.5), _normalise(size))
+    return MultiView(
+        (replace(strong, views=1), Pipeline(weak, views=1, evaluation=strong.evaluation))
     )
 
 

@@ -1,0 +1,109 @@
+"""ReSSL's loss: an anchor relates to earlier vectors as its positive does."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from counterpoint.framework import ALONE, PartError, Scores, Terms, World
+from counterpoint.framework.precision import at_least_fp32, without_autocast
+from counterpoint.framework.records import NOBODY
+from counterpoint.parts.losses.constant_tau import inverse_tau
+from counterpoint.parts.losses.crowded import AREA
+from counterpoint.parts.losses.softmax import negatives_only, summarise
+
+Keyed = Float[Tensor, "key channel"]
+Memory = Float[Tensor, "remembered channel"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationalCrossEntropy:
+    r"""The softmax of the positive over the negatives is the target of the anchor's (ReSSL).
+
+    $$ - \sum_k p_k \log \frac{e^{s_k}}{\sum_j e^{s_j}}, \quad
+       p = \mathrm{softmax}_k(\cos(c^+, c_k) / \tau_t) $$
+
+    The scores s of the anchor have the temperature of the similarity; the target has a lower one
+    of its own, and no gradient (Zheng et al. 2021, section 3.2). The score of the anchor with its
+    positive does not occur. The negatives must be the same for all anchors: those of a queue.
+
+    >>> scores = Scores(
+    ...     anchors=torch.tensor([[10.0, 0.0]]),  # a cosine over 0.1
+    ...     candidates=torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
+    ...     anchor_identity=torch.tensor([-2]), candidate_identity=torch.tensor([-2, -1, -1]),
+    ... )
+    >>> RelationalCrossEntropy().build(10.0)(scores).total.exp()  # two that are equally far
+    tensor(2.)
+    """
+
+    part: ClassVar[Literal["loss"]] = "loss"
+    needs_negatives: ClassVar[bool] = True
+
+    target_tau: float = 0.04  # mingkai-zheng/ReSSL, ressl.py, --t
+    """tau_t, the temperature of the target."""
+
+    def __post_init__(self) -> None:
+        if not self.target_tau > 0:
+            raise PartError("loss", got=f"target_tau={self.target_tau}", needs="one above 0")
+
+    def build(self, bound: float | None) -> "RelationalCrossEntropy":
+        inverse_tau(bound, loss="RelationalCrossEntropy")
+        return self
+
+    def __call__(self, scores: Scores, _world: World = ALONE) -> Terms:
+        memory = _memory(scores)
+        found = summarise(scores)
+        pairs, anchors = found.pairs, at_least_fp32(scores.anchors)
+        count = anchors.new_full((), pairs.anchors)
+        if not len(memory):  # the first step of a queue
+            return Terms(anchors.sum() * 0.0, count)
+        keys = at_least_fp32(scores.candidates)[pairs.candidate].detach()
+        related = mean_related(keys, memory, self.target_tau)
+        terms = found.negative[pairs.anchor] - (anchors[pairs.anchor] * related).sum(dim=1)
+        return Terms((terms / pairs.count[pairs.anchor]).sum(), count)
+
+
+def mean_related(keys: Keyed, memory: Memory, tau: float) -> Keyed:
+    """Return the mean of remembered vectors by each key's softmax, some keys at a time.
+
+    The mean of the scores of an anchor is then one dot product with it.
+
+    >>> mean_related(torch.eye(2), torch.eye(2), 0.01).round()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+
+    def block(some: Tensor, memory: Tensor) -> Tensor:
+        with without_autocast(some.device):
+            return (some @ memory.detach().mT / tau).softmax(dim=1) @ memory
+
+    height = max(1, AREA // len(memory))
+    return torch.cat(
+        [
+            checkpoint(block, some, memory, use_reentrant=False, preserve_rng_state=False)
+            for some in keys.split(height)
+        ]
+    )
+
+
+def _memory(scores: Scores) -> Memory:
+    """Return the candidates that are negatives of every anchor; refuse other negatives."""
+    loud = negatives_only(scores)
+    if loud is None or bool((loud.candidate_identity != NOBODY).any()):
+        raise PartError(
+            "loss",
+            got="negatives that differ from anchor to anchor",
+            needs="the same for all: vectors of earlier steps",
+            do="use the extraction Queue(of=Keys())",
+        )
+    if scores.clip is not None:
+        raise PartError(
+            "loss",
+            got=f"scores clipped at {scores.clip}",
+            needs="a cosine over tau",
+            do="use Cosine",
+        )
+    return at_least_fp32(loud.candidates)
