@@ -163,13 +163,11 @@ def test_ressl_with_a_head_that_is_learned(cases):
 
 
 def test_what_a_relational_loss_refuses():
-    encoder = QueryKeyEncoder(of=TinyEncoder())
     model = built(0, similarity=Cosine(tau=0.1), loss=RelationalCrossEntropy())
     with pytest.raises(PartError, match="negatives that differ from anchor to anchor"):
         contrast(model, *tiny_batch(4))
     with pytest.raises(PartError, match="a cosine over a constant tau"):
-        parts = {"encoder": encoder, "extraction": Queue(of=Keys(), size=9)}
-        built(0, **parts, similarity=Dot(), loss=RelationalCrossEntropy())
+        built(0, similarity=Dot(), loss=RelationalCrossEntropy())
     with pytest.raises(PartError, match="target_tau=0"):
         RelationalCrossEntropy(target_tau=0.0)
 
