@@ -39,6 +39,7 @@ METHOD_GROUPS: dict[str, dict[str, str]] = {
     },
     "several parts at once": {
         "mocov3": "BYOL's twin and predictor, a softmax over the batch",
+        "densecl": "MoCo, and places with their best match",
         "ressl": "relations to a queue, learned from a weak view",
     },
     "outside the paper's frame: losses on features": {

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from counterpoint.framework import ALONE, PartError, Samples, contrast
+from counterpoint.methods.densecl import whole_and_places
 from counterpoint.parts.encoders import Headed, MomentumEncoder, QueryKeyEncoder
 from counterpoint.parts.extraction import (
     Bank,
@@ -170,6 +171,32 @@ def test_what_a_relational_loss_refuses():
         built(0, similarity=Dot(), loss=RelationalCrossEntropy())
     with pytest.raises(PartError, match="target_tau=0"):
         RelationalCrossEntropy(target_tau=0.0)
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_densecl(cases):
+    dense = Headed(of=TinyEncoder(), out=5, hidden=7, places=True)
+    model = built(
+        9,
+        encoder=QueryKeyEncoder(of=Headed(of=dense, out=5, hidden=7, map=-2), groups=1),
+        extraction=whole_and_places(11),
+        similarity=Cosine(tau=0.2),
+    )
+    queues = [], []
+    for seed in range(cases + 1):
+        views, index = tiny_batch(size(seed), seed=seed)
+        encoded = model.encode(views)
+        queries, keys = (
+            [(*(m[i] for m in maps[-3:-1]), maps[-1][i, :, 0, 0]) for i in range(len(index))]
+            for maps in (encoded.online[0], encoded.target[-1])
+        )
+        assert queries[0][1].shape[1] > 1  # places
+        ours = contrast(model, views, index)
+        same(model, ours, reference.densecl(queries, keys, queues, 0.2))
+        new = [k[2] for k in keys], [k[1].mean(dim=(1, 2)) for k in keys]
+        queues = tuple([*old, *more][-11:] for old, more in zip(queues, new, strict=True))
+    assert [one.written for one in model.extraction.of] == [model.extraction.of[0].written] * 2
+    assert model.extraction.of[0].written > 11  # the oldest were written over
 
 
 @pytest.mark.parametrize("cases", CASES)

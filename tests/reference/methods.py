@@ -102,6 +102,23 @@ def ressl(queries, keys, queue, tau, target_tau):
     return sum(terms) / len(terms)
 
 
+def densecl(queries, keys, queues, tau):
+    """WXinlong/DenseCL, densecl.py: half of MoCo's loss, and half of the same for places.
+
+    queries, keys: for every image its backbone map, its dense map and its vector. The key of a
+    place is the dense vector at the place whose backbone vector is nearest.
+    """
+    whole = moco([q[2] for q in queries], [k[2] for k in keys], queues[0], tau)
+    anchors, matched = [], []
+    for (backbone, dense, _), (other_backbone, other_dense, _) in zip(queries, keys, strict=True):
+        others, candidates = places(other_backbone), places(other_dense)
+        for where, anchor in zip(places(backbone), places(dense), strict=True):
+            near = [cosine(where, other).item() for other in others]
+            anchors.append(anchor)
+            matched.append(candidates[near.index(max(near))])
+    return 0.5 * whole + 0.5 * moco(anchors, matched, queues[1], tau)
+
+
 def byol(predictions, targets):
     """Grill et al. 2020, equation 2, the mean of both directions: 2 - 2 cos."""
     first, second = predictions

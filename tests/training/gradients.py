@@ -11,6 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from counterpoint.framework import Gathered, Samples
 from counterpoint.framework.settings import Training
+from counterpoint.methods.densecl import whole_and_places
 from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet, QueryKeyEncoder
 from counterpoint.parts.extraction import (
     Bank,
@@ -146,6 +147,13 @@ METHODS = {
         extraction=Pooled(pool="gem"),
         similarity=Cosine(tau=0.5),
         loss=NearestEntropy(of=NCE(), weight=3.0),
+    ),
+    "densecl": tiny_method(
+        encoder=QueryKeyEncoder(
+            of=Headed(of=Headed(of=TinyEncoder(), out=5, places=True), out=5, map=-2)
+        ),
+        extraction=whole_and_places(60),
+        similarity=Cosine(tau=0.2),
     ),
     "ressl": tiny_method(
         encoder=QueryKeyEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7)),

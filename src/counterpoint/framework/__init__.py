@@ -6,7 +6,15 @@ from counterpoint.framework.errors import PartError
 from counterpoint.framework.method import Method
 from counterpoint.framework.model import Model, contrast
 from counterpoint.framework.momentum import Momentum, twins
-from counterpoint.framework.records import Comparison, Draw, Encoded, Remembered, Scores, Terms
+from counterpoint.framework.records import (
+    Comparison,
+    Draw,
+    Encoded,
+    Kept,
+    Remembered,
+    Scores,
+    Terms,
+)
 from counterpoint.framework.world import ALONE, Alone, Everyone, Gathered, World
 
 __all__ = [
@@ -19,6 +27,7 @@ __all__ = [
     "Everyone",
     "Extraction",
     "Gathered",
+    "Kept",
     "Loss",
     "Method",
     "Model",

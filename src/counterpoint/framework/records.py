@@ -103,6 +103,21 @@ class Remembered:
     identity: Int64[Tensor, " remembered"]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """What a queue keeps of a step, where that is not its candidates.
+
+    >>> kept = Kept(torch.zeros(3, 8), torch.arange(3))
+    >>> tuple(kept.vectors.shape)
+    (3, 8)
+    """
+
+    vectors: Float[Tensor, "kept _"]
+    identity: Int64[Tensor, " kept"]
+    everyone: Everyone | None = None
+    """The identities of all ranks, as in a comparison."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Comparison:
     """Anchors, candidates and their identities (r^a, R^+ and R^-, in memory linear in n + m).
@@ -134,6 +149,8 @@ class Comparison:
     """The identities of all ranks' candidates, `world.everyone(identify)`; None asks the ranks."""
     remembered: Remembered | None = None
     """More candidates, behind those of the ranks and not gathered: every rank has them."""
+    kept: Kept | None = None
+    """What a queue keeps of this comparison; None keeps the candidates."""
     anchor_views: tuple[int, ...] = ()
     """How many anchors are of each view, where they stand view after view; else empty."""
     candidate_views: tuple[int, ...] = ()

@@ -14,6 +14,7 @@ from counterpoint.methods.cpc import cpc, cpc_small
 from counterpoint.methods.dcl import dcl, dcl_small
 from counterpoint.methods.dclw import dclw, dclw_small
 from counterpoint.methods.debiased import debiased, debiased_small
+from counterpoint.methods.densecl import densecl, densecl_small
 from counterpoint.methods.hcl import hcl, hcl_small
 from counterpoint.methods.instdisc import instdisc, instdisc_small
 from counterpoint.methods.known import ALL, METHODS, ORIGINS, RECIPES, SEVEN
@@ -133,6 +134,8 @@ __all__ = [
     "dclw_small",
     "debiased",
     "debiased_small",
+    "densecl",
+    "densecl_small",
     "hcl",
     "hcl_small",
     "instdisc",

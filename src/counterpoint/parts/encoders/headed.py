@@ -49,6 +49,11 @@ class Headed:
     """Batch norm in the hidden layers (BYOL); MoCo v2 has none."""
     last_norm: LastNorm = field(default="none", metadata=LATER)
     """Batch norm behind the last layer: plain is SimSiam's, without weights."""
+    map: int = field(default=-1, metadata=LATER)
+    """The map that the head reads: -2 of an encoder with a head reads what that one reads."""
+    places: bool = field(default=False, metadata=LATER)
+    """Run the head at every place of the map instead of on their mean, as 1x1 convolutions do
+    (DenseCL): the new map has as many places."""
 
     def build(self, views: tuple[Shape, ...]) -> "HeadedEncoder":
         encoder = self.of.build(views)
@@ -56,13 +61,21 @@ class Headed:
         refuse_twin(encoder, inside="Headed", do="write MomentumEncoder(of=Headed(of=...))")
         with torch.device("meta"):
             dry = self.of.build(views)
-            width = dry(tuple(torch.empty(2, *shape) for shape in views))[0][-1].shape[1]
+            maps = dry(tuple(torch.empty(2, *shape) for shape in views))[0]
+        if not -len(maps) <= self.map < len(maps):
+            raise PartError(
+                "encoder",
+                got=f"a head on map {self.map}",
+                needs=f"one of the {len(maps)} maps of {self.of}",
+            )
+        width = maps[self.map].shape[1]
         hidden = tuple(width if layer == "width" else int(layer) for layer in self._hidden())
         widths = (width, *hidden, self.out)
         if not hidden and self.last_norm == "none":
-            return HeadedEncoder(encoder, nn.Linear(width, self.out))
-        head = perceptron(widths, norm=self.norm, last_norm=self.last_norm, inplace=True)
-        return HeadedEncoder(encoder, head)
+            head: nn.Module = nn.Linear(width, self.out)
+        else:
+            head = perceptron(widths, norm=self.norm, last_norm=self.last_norm, inplace=True)
+        return HeadedEncoder(encoder, head, level=self.map, places=self.places)
 
     def _hidden(self) -> tuple[int | str, ...]:
         if self.hidden is None:
@@ -72,18 +85,25 @@ class Headed:
     def __str__(self) -> str:
         widths = "-".join(map(str, (*self._hidden(), self.out)))
         last = "" if self.last_norm == "none" else f", {self.last_norm} norm at the end"
-        return f"{self.of} -> head {widths}{' with norm' if self.norm else ''}{last}"
+        name = f"{'dense ' if self.places else ''}head"
+        on = "" if self.map == -1 else f" on map {self.map}"
+        return f"{self.of} -> {name} {widths}{' with norm' if self.norm else ''}{last}{on}"
 
 
 class HeadedEncoder(nn.Module):
     """A built encoder and its head."""
 
-    probe = -2
-    """The map that is evaluated: the last before the head."""
-
-    def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
+    def __init__(
+        self, encoder: nn.Module, head: nn.Module, *, level: int = -1, places: bool = False
+    ) -> None:
         super().__init__()
         self.encoder, self.head = encoder, head
+        self.level, self.places = level, places
+
+    @property
+    def probe(self) -> int:
+        """The map that is evaluated: the one of the encoder inside."""
+        return probe_of(self.encoder) - 1
 
     @property
     def backbone(self) -> nn.Module:
@@ -112,11 +132,14 @@ class HeadedEncoder(nn.Module):
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         every: tuple[Maps, ...] = self.encoder(views)
-        pooled = [maps[-1].mean(dim=(2, 3)) for maps in every]
-        projected = self.head(torch.cat(pooled)).split([len(vectors) for vectors in pooled])
+        read = [maps[self.level] for maps in every]
+        if not self.places:
+            read = [one.mean(dim=(2, 3), keepdim=True) for one in read]
+        vectors = [one.flatten(2).mT.flatten(0, 1) for one in read]  # (b h w, c)
+        projected = self.head(torch.cat(vectors)).split([len(one) for one in vectors])
         return tuple(
-            (*maps, vectors[:, :, None, None])
-            for maps, vectors in zip(every, projected, strict=True)
+            (*maps, new.unflatten(0, (len(one), -1)).mT.unflatten(2, one.shape[2:]))
+            for maps, one, new in zip(every, read, projected, strict=True)
         )
 
 

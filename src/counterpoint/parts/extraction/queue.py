@@ -18,7 +18,7 @@ from counterpoint.framework import (
 from counterpoint.framework.contracts import BuiltExtraction
 from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.optional import fit_samples, held_out
-from counterpoint.framework.records import NOBODY, Shape
+from counterpoint.framework.records import NOBODY, Kept, Shape
 from counterpoint.parts.extraction.dry_widths import dry_widths
 from counterpoint.parts.extraction.ring import write_over
 
@@ -108,8 +108,11 @@ class QueueExtraction(nn.Module):
         """Write the keys of all ranks over the oldest ones."""
         if not self.training:
             return
-        given = comparison.candidates.detach(), comparison.candidate_identity
-        newest = world.gather(*given, comparison.everyone).vectors[-self.size :].to(self.keys)
+        kept = comparison.kept or Kept(
+            comparison.candidates, comparison.candidate_identity, comparison.everyone
+        )
+        given = kept.vectors.detach(), kept.identity, kept.everyone
+        newest = world.gather(*given).vectors[-self.size :].to(self.keys)
         if self.keys.is_meta:
             return
         write_over(self.keys, newest, count_of(self, "written"))
