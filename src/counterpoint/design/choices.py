@@ -76,6 +76,7 @@ CHOICES: Mapping[Key, tuple[Any, ...]] = {
     ("Bank", "start"): ("random", "seen"),  # CMC; our small recipes
     ("Queue", "size"): PASTS,
     ("NearestAnchors", "size"): PASTS,
+    ("Together", "shares"): ((0.7, 0.3), (0.5, 0.5), (0.3, 0.7)),  # DenseCL a half each
     # (4) similarity
     ("Cosine", "tau"): TAUS,
     ("Cosine", "learn_tau"): (False, True),
@@ -103,6 +104,7 @@ CHOICES: Mapping[Key, tuple[Any, ...]] = {
     ("NCE", "average"): ("anchors", "positives"),
     ("Penalised", "weight"): (0.01, 0.05, 0.1),  # AMDIM 0.05
     ("NearestEntropy", "weight"): (1.0, 10.0, 30.0),  # SSCD 30, advised 10
+    ("RelationalCrossEntropy", "target_tau"): (0.02, 0.04, 0.07),  # ReSSL 0.04
     ("HardNegatives", "beta"): (0.0, 0.5, 1.0, 2.0),  # debiased 0, HCL 1
     ("HardNegatives", "prior"): (0.01, 0.05, 0.1),  # debiased 0.1
     ("WeightedPositives", "sigma"): (0.3, 0.5, 1.0),  # DCLW 0.5

@@ -1,4 +1,4 @@
-"""DenseCL (Wang et al. 2021): MoCo v2 for whole images and for places that match."""
+"""DenseCL (Wang et al. 2020): MoCo v2 for whole images and for places that match."""
 
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.settings import Training

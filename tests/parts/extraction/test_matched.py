@@ -15,7 +15,9 @@ SMALL = NarrowResNet(widths=(4, 6), blocks=(1, 1), stride=1)
 
 def random_maps(seed, images=3, sides=((4, 4), (4, 4))):
     torch.manual_seed(seed)
-    return tuple(torch.randn(images, width, *side) for width, side in zip((6, 5), sides, strict=True))
+    return tuple(
+        torch.randn(images, width, *side) for width, side in zip((6, 5), sides, strict=True)
+    )
 
 
 def test_a_place_finds_its_best_match_in_a_loop():

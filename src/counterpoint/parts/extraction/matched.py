@@ -21,7 +21,7 @@ class Matched:
     """Anchors are the places of the first view; the positive of each is its match in the last.
 
     The match is the place whose vector in another map, `by`, has the largest cosine: DenseCL
-    compares the output of a head, and matches by the encoder before it (Wang et al. 2021, section
+    compares the output of a head, and matches by the encoder before it (Wang et al. 2020, section
     3.3). Matched places are no one's negatives: those come from a queue, which keeps the mean of an
     image's places.
 
