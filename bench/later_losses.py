@@ -15,12 +15,14 @@ from torch import Tensor
 
 from bench.loss import inputs, measure_peak_of, once
 from bench.report import Bar, finish
-from counterpoint.framework import ALONE, Comparison, Loss, Similarity
+from counterpoint.framework import ALONE, Comparison, Loss, Remembered, Similarity
+from counterpoint.framework.records import NOBODY, only_positive
 from counterpoint.parts.losses import (
     NCE,
     AlignmentUniformity,
     HardNegatives,
     NearestEntropy,
+    RelationalCrossEntropy,
     Sigmoid,
     Spectral,
     WeightedPositives,
@@ -28,6 +30,7 @@ from counterpoint.parts.losses import (
 from counterpoint.parts.similarity import BallDot, Biased, Cosine
 
 WIDTH, PAIRS, REPEATS = 128, 8192, 3
+QUEUED = 2  # vectors of a queue for each pair: an anchor has as many candidates as in a batch
 LOSSES: dict[str, tuple[Similarity, Loss]] = {
     "nt-xent": (Cosine(tau=0.5), NCE()),
     "dcl": (Cosine(tau=0.1), NCE(denominator="negatives")),
@@ -38,7 +41,9 @@ LOSSES: dict[str, tuple[Similarity, Loss]] = {
     "spectral": (BallDot(mu=1.0), Spectral()),
     "alignuniform": (Cosine(tau=1.0), AlignmentUniformity()),
     "sscd": (Cosine(tau=0.05), NearestEntropy(of=NCE())),
+    "ressl": (Cosine(tau=0.1), RelationalCrossEntropy()),
 }
+WITH_QUEUE = ("ressl",)
 
 
 def made(name: str) -> Callable[[Tensor, Tensor], Tensor]:
@@ -46,6 +51,19 @@ def made(name: str) -> Callable[[Tensor, Tensor], Tensor]:
     similarity, settings = LOSSES[name]
     phi = similarity.build(WIDTH, WIDTH)
     built = settings.build(phi.bound)
+
+    def queued(first: Tensor, second: Tensor) -> Tensor:
+        own = only_positive(torch.arange(len(first)))
+        old = torch.randn(QUEUED * len(first), WIDTH, generator=torch.Generator().manual_seed(1))
+        compared = Comparison(
+            anchors=first,
+            candidates=second.detach(),
+            anchor_identity=own,
+            candidate_identity=own,
+            remembered=Remembered(old, torch.full((len(old),), NOBODY)),
+        )
+        terms = built(phi(compared, ALONE), ALONE)
+        return terms.total / terms.count
 
     def loss(first: Tensor, second: Tensor) -> Tensor:
         z, images = torch.cat([first, second]), torch.arange(len(first)).repeat(2)
@@ -62,7 +80,7 @@ def made(name: str) -> Callable[[Tensor, Tensor], Tensor]:
         terms = built(phi(compared, ALONE), ALONE)
         return terms.total / terms.count
 
-    return loss
+    return queued if name in WITH_QUEUE else loss
 
 
 def seconds(pairs: int) -> dict[str, float]:

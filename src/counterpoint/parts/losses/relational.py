@@ -1,12 +1,14 @@
 """ReSSL's loss: an anchor relates to earlier vectors as its positive does."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
 
 from counterpoint.framework import ALONE, PartError, Scores, Terms, World
 from counterpoint.framework.precision import at_least_fp32, without_autocast
@@ -67,7 +69,7 @@ class RelationalCrossEntropy:
 
 
 def mean_related(keys: Keyed, memory: Memory, tau: float) -> Keyed:
-    """Return the mean of remembered vectors by each key's softmax, some keys at a time.
+    """Return the mean of remembered vectors by each key's softmax; keys are constants.
 
     The mean of the scores of an anchor is then one dot product with it.
 
@@ -75,18 +77,48 @@ def mean_related(keys: Keyed, memory: Memory, tau: float) -> Keyed:
     tensor([[1., 0.],
             [0., 1.]])
     """
+    found: Tensor = _MeanRelated.apply(keys, memory, tau)
+    return found
 
-    def block(some: Tensor, memory: Tensor) -> Tensor:
-        with without_autocast(some.device):
-            return (some @ memory.detach().mT / tau).softmax(dim=1) @ memory
 
+class _MeanRelated(Function):
+    """Some keys at a time, forward and backward: never all scores.
+
+    Results are written into one tensor. As a list of small ones they would stand between the large
+    temporary ones on the heap and keep those from being used again: 520 MB for 8,192 keys.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, keys: Tensor, memory: Tensor, tau: float) -> Tensor:
+        ctx.save_for_backward(keys, memory)
+        ctx.tau = tau
+        found = torch.empty_like(keys)
+        with without_autocast(keys.device):
+            for rows in _blocks(keys, memory):
+                torch.mm(_shares(keys[rows], memory, tau), memory, out=found[rows])
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor | None, None]:
+        keys, memory = ctx.saved_tensors
+        if not ctx.needs_input_grad[1]:
+            return None, None, None
+        found = torch.zeros_like(memory)
+        with without_autocast(keys.device):
+            for rows in _blocks(keys, memory):
+                found.addmm_(_shares(keys[rows], memory, ctx.tau).mT, gradient[rows])
+        return None, found, None
+
+
+def _blocks(keys: Tensor, memory: Tensor) -> Iterator[slice]:
     height = max(1, AREA // len(memory))
-    return torch.cat(
-        [
-            checkpoint(block, some, memory, use_reentrant=False, preserve_rng_state=False)
-            for some in keys.split(height)
-        ]
-    )
+    return (slice(start, start + height) for start in range(0, len(keys), height))
+
+
+def _shares(keys: Tensor, memory: Tensor, tau: float) -> Tensor:
+    """Return the softmax of some keys over all that is remembered."""
+    return (keys @ memory.mT).div_(tau).softmax(dim=1)
 
 
 def _memory(scores: Scores) -> Memory:
