@@ -22,6 +22,7 @@ WORDS = {
     "Compare": "places",
     "Context": "patches above",
     "Headed": "head",
+    "Matched": "matched places",
     "MomentumEncoder": "slow twin",
     "PerView": "one for each view",
     "Pooled": "one vector per view",
@@ -101,10 +102,11 @@ def kind(part: object) -> str:
     >>> kind(Penalised(of=NCE(denominator="negatives"), weight=0.3))
     'penalised NCE (denominator negatives)'
     """
-    name, inside = class_words(part), next(_around(part), None)
-    if inside is not None:
-        join = " " if name.endswith("ed") else " of "
-        return f"{name}{join}{kind(inside)}"
+    name, inside = class_words(part), [kind(one) for one in _around(part)]
+    if len(inside) > 1:
+        return " + ".join(inside)
+    if inside:
+        return f"{name}{' ' if name.endswith('ed') else ' of '}{inside[0]}"
     if name == "places":
         return f"{name} {str(part).partition(',')[0]}"
     chosen = ", ".join(f"{setting} {value}" for setting, value in _choices(part))
