@@ -196,7 +196,7 @@ def test_a_twin_of_ones_own_is_asked_stepped_and_left_out_of_evaluation():
     from counterpoint.framework.optional import probe_of
     from counterpoint.training.step import update
 
-    model = built(tiny_method(encoder=OwnTwin(), extraction=Keys()))
+    model = built(tiny_method(encoder=OwnTwin(), extraction=Queue(of=Keys(), size=9)))
     views, index = tiny_batch(3)
     assert len(model.encode(views).target) == 1
     assert list(twins(model)) == [model.encoder]

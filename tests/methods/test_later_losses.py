@@ -11,6 +11,7 @@ from counterpoint.parts.extraction import (
     ByLabel,
     Compare,
     Keys,
+    Matched,
     NearestAnchors,
     Pooled,
     Queue,
@@ -23,6 +24,7 @@ from counterpoint.parts.similarity import (
     Dot,
     PredictedCosine,
     ProjectedCosine,
+    ScaledDot,
 )
 from counterpoint.parts.views import HorizontalFlip, Pipeline
 from reference import losses
@@ -163,12 +165,57 @@ def test_ressl_with_a_head_that_is_learned(cases):
         queue = [*queue, *keys.detach()][-9:]
 
 
+@pytest.mark.parametrize("cases", CASES)
+@pytest.mark.parametrize("similarity", [Cosine(tau=0.1, learn_tau=True), Dot()])
+def test_the_target_of_ressl_is_a_cosine_whatever_the_similarity(similarity, cases):
+    """The vectors of Dot are not of length one; a learned tau is the scores' alone."""
+    model = built(
+        8,
+        encoder=QueryKeyEncoder(of=Headed(of=TinyEncoder(), out=5, hidden=7), groups=1),
+        extraction=Queue(of=Keys(), size=9),
+        similarity=similarity,
+        loss=RelationalCrossEntropy(target_tau=0.2),
+    )
+    score = reference.dot if isinstance(similarity, Dot) else reference.cosine
+    queue = []
+    for seed in range(cases + 1):
+        views, index = tiny_batch(size(seed), seed=seed)
+        encoded = model.encode(views)
+        (z,), keys = vectors_of(encoded.online), vectors_of(encoded.target)[-1]
+        ours = contrast(model, views, index)
+        if queue:
+            tau = 1 / model.similarity.scale()
+            same(model, ours, reference.ressl(z, keys, queue, tau, 0.2, score))
+        queue = [*queue, *keys.detach()][-9:]
+
+
+@pytest.mark.parametrize("loss", [RelationalCrossEntropy(), NCE()])
+@pytest.mark.parametrize("extraction", [Keys(), Matched(by=-1)])
+def test_a_loss_that_would_always_be_zero_is_refused(extraction, loss):
+    """Keys are positives of their own queries; the negatives come from a queue."""
+    with pytest.raises(PartError, match=r"needs negatives for .*; put Queue\(of=\.\.\.\)"):
+        built(
+            0,
+            encoder=QueryKeyEncoder(of=TinyEncoder(), groups=1),
+            extraction=extraction,
+            similarity=Cosine(tau=0.1),
+            loss=loss,
+        )
+
+
 def test_what_a_relational_loss_refuses():
     model = built(0, similarity=Cosine(tau=0.1), loss=RelationalCrossEntropy())
     with pytest.raises(PartError, match="negatives that differ from anchor to anchor"):
         contrast(model, *tiny_batch(4))
-    with pytest.raises(PartError, match="a cosine over a constant tau"):
-        built(0, similarity=Dot(), loss=RelationalCrossEntropy())
+    clipped = built(
+        0,
+        encoder=QueryKeyEncoder(of=TinyEncoder(), groups=1),
+        extraction=Queue(of=Keys(), size=9),
+        similarity=ScaledDot(clip=20.0),
+        loss=RelationalCrossEntropy(),
+    )
+    with pytest.raises(PartError, match=r"scores clipped at 20\.0"):
+        contrast(clipped, *tiny_batch(4))
     with pytest.raises(PartError, match="target_tau=0"):
         RelationalCrossEntropy(target_tau=0.0)
 

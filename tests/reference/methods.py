@@ -90,11 +90,11 @@ def moco(queries, keys, queue, tau):
     return nce(rows, numerator="each", denominator="own", average="anchors")
 
 
-def ressl(queries, keys, queue, tau, target_tau):
+def ressl(queries, keys, queue, tau, target_tau, similarity=cosine):
     """Zheng et al. 2021, equations 4 to 6: the softmax of a key over the queue is the target."""
     terms = []
     for query, key in zip(queries, keys, strict=True):
-        scores = [cosine(query, old) / tau for old in queue]
+        scores = [similarity(query, old) / tau for old in queue]
         targets = [(cosine(key, old) / target_tau).detach() for old in queue]
         below, target_below = log_sum_exp(scores), log_sum_exp(targets)
         shares = [(t - target_below).exp() for t in targets]

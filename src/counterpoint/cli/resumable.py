@@ -23,7 +23,7 @@ def resumable() -> Iterator[None]:
     ...     print(stop)
     stopped; run the same command again to resume
     """
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TOLD))
+    before = signal.signal(signal.SIGTERM, _end)
     try:
         yield
     except KeyboardInterrupt:
@@ -34,3 +34,9 @@ def resumable() -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _end(*_: object) -> None:
+    """Raise SystemExit, once: a second SIGTERM must not cut the orderly end short."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(TOLD)

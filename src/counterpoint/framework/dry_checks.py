@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from counterpoint.framework.contracts import BuiltLoss
 from counterpoint.framework.errors import PartError
-from counterpoint.framework.records import Comparison, Maps
+from counterpoint.framework.records import NOBODY, Comparison, Maps
 
 
 def takes_scores_and_world(loss: BuiltLoss) -> None:
@@ -55,3 +55,20 @@ def trains_the_encoder(maps: tuple[Maps, ...], comparisons: tuple[Comparison, ..
             needs="one of them to train the encoder",
             do="take away a twin, StopGradient or NearestAnchors: each makes a side constant",
         )
+
+
+def finds_negatives(loss: BuiltLoss, comparisons: tuple[Comparison, ...]) -> None:
+    """Refuse a loss that needs negatives where no candidate can be one: it would always be 0."""
+    if not loss.needs_negatives or any(_may_have_negatives(one) for one in comparisons):
+        return
+    raise PartError(
+        "extraction",
+        got="candidates that are only positives of their own anchors",
+        needs=f"negatives for {type(loss).__name__}",
+        do="put Queue(of=...) around the extraction, or take Pooled or Compare",
+    )
+
+
+def _may_have_negatives(comparison: Comparison) -> bool:
+    identity = comparison.candidate_identity
+    return comparison.remembered is not None or bool((identity.cpu() >= NOBODY).any())

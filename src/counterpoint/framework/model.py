@@ -22,6 +22,7 @@ from counterpoint.framework.contracts import (
 )
 from counterpoint.framework.dry_checks import (
     common_widths,
+    finds_negatives,
     takes_scores_and_world,
     trains_the_encoder,
 )
@@ -197,7 +198,9 @@ def build(
             for comparison in comparisons:
                 phi(comparison, ALONE)
         with _blame("loss", f"scores with |s| <= {phi.bound}"):
-            takes_scores_and_world(loss.build(phi.bound))
+            dry_loss = loss.build(phi.bound)
+            takes_scores_and_world(dry_loss)
+            finds_negatives(dry_loss, comparisons)
     return Model(
         views.build(image),
         encoder.build(shapes),

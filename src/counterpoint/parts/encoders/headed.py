@@ -102,8 +102,9 @@ class HeadedEncoder(nn.Module):
 
     @property
     def probe(self) -> int:
-        """The map that is evaluated: the one of the encoder inside."""
-        return probe_of(self.encoder) - 1
+        """The map that is evaluated: the one of the encoder inside; the head's is behind it."""
+        inside = probe_of(self.encoder)
+        return inside if inside >= 0 else inside - 1
 
     @property
     def backbone(self) -> nn.Module:
@@ -135,10 +136,12 @@ class HeadedEncoder(nn.Module):
         read = [maps[self.level] for maps in every]
         if not self.places:
             read = [one.mean(dim=(2, 3), keepdim=True) for one in read]
-        vectors = [one.flatten(2).mT.flatten(0, 1) for one in read]  # (b h w, c)
-        projected = self.head(torch.cat(vectors)).split([len(one) for one in vectors])
+        # Place after place: rows are whole batches one after the other, as batch norm in groups
+        # expects them.
+        rows = [one.permute(2, 3, 0, 1).flatten(0, 2) for one in read]  # (h w b, c)
+        projected = self.head(torch.cat(rows)).split([len(one) for one in rows])
         return tuple(
-            (*maps, new.unflatten(0, (len(one), -1)).mT.unflatten(2, one.shape[2:]))
+            (*maps, new.unflatten(0, (*one.shape[2:], len(one))).permute(2, 3, 0, 1))
             for maps, one, new in zip(every, read, projected, strict=True)
         )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 from torch.autograd import Function
@@ -13,10 +14,10 @@ from torch.autograd.function import once_differentiable
 from counterpoint.framework import ALONE, PartError, Scores, Terms, World
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.records import NOBODY
-from counterpoint.parts.losses.constant_tau import inverse_tau
 from counterpoint.parts.losses.crowded import AREA
 from counterpoint.parts.losses.softmax import negatives_only, summarise
 
+EPS = 1e-12  # of a length, as in torch's normalize
 Keyed = Float[Tensor, "key channel"]
 Memory = Float[Tensor, "remembered channel"]
 
@@ -51,8 +52,7 @@ class RelationalCrossEntropy:
         if not self.target_tau > 0:
             raise PartError("loss", got=f"target_tau={self.target_tau}", needs="one above 0")
 
-    def build(self, bound: float | None) -> "RelationalCrossEntropy":
-        inverse_tau(bound, loss="RelationalCrossEntropy")
+    def build(self, _bound: float | None) -> "RelationalCrossEntropy":
         return self
 
     def __call__(self, scores: Scores, _world: World = ALONE) -> Terms:
@@ -69,9 +69,9 @@ class RelationalCrossEntropy:
 
 
 def mean_related(keys: Keyed, memory: Memory, tau: float) -> Keyed:
-    """Return the mean of remembered vectors by each key's softmax; keys are constants.
+    """Return the mean of remembered vectors, weighted by the softmax of each key's cosines.
 
-    The mean of the scores of an anchor is then one dot product with it.
+    The mean of the scores of an anchor is then one dot product with it. The weights are constants.
 
     >>> mean_related(torch.eye(2), torch.eye(2), 0.01).round()
     tensor([[1., 0.],
@@ -90,24 +90,26 @@ class _MeanRelated(Function):
 
     @staticmethod
     def forward(ctx: Any, keys: Tensor, memory: Tensor, tau: float) -> Tensor:
-        ctx.save_for_backward(keys, memory)
-        ctx.tau = tau
+        keys = F.normalize(keys, dim=1) / tau
+        lengths = memory.norm(dim=1).clamp(min=EPS)
+        ctx.save_for_backward(keys, memory, lengths)
         found = torch.empty_like(keys)
         with without_autocast(keys.device):
             for rows in _blocks(keys, memory):
-                torch.mm(_shares(keys[rows], memory, tau), memory, out=found[rows])
+                torch.mm(_shares(keys[rows], memory, lengths), memory, out=found[rows])
         return found
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor | None, None]:
-        keys, memory = ctx.saved_tensors
+        keys, memory, lengths = ctx.saved_tensors
         if not ctx.needs_input_grad[1]:
             return None, None, None
         found = torch.zeros_like(memory)
         with without_autocast(keys.device):
             for rows in _blocks(keys, memory):
-                found.addmm_(_shares(keys[rows], memory, ctx.tau).mT, gradient[rows])
+                shares = _shares(keys[rows], memory, lengths)
+                torch.addmm(found, shares.mT, gradient[rows], out=found)
         return None, found, None
 
 
@@ -116,9 +118,9 @@ def _blocks(keys: Tensor, memory: Tensor) -> Iterator[slice]:
     return (slice(start, start + height) for start in range(0, len(keys), height))
 
 
-def _shares(keys: Tensor, memory: Tensor, tau: float) -> Tensor:
-    """Return the softmax of some keys over all that is remembered."""
-    return (keys @ memory.mT).div_(tau).softmax(dim=1)
+def _shares(keys: Tensor, memory: Tensor, lengths: Tensor) -> Tensor:
+    """Return the softmax of some keys, of length 1 / tau, over the directions of the memory."""
+    return (keys @ memory.mT).div_(lengths).softmax(dim=1)
 
 
 def _memory(scores: Scores) -> Memory:
@@ -135,7 +137,7 @@ def _memory(scores: Scores) -> Memory:
         raise PartError(
             "loss",
             got=f"scores clipped at {scores.clip}",
-            needs="a cosine over tau",
+            needs="scores without a clip, whose mean is the score of a mean",
             do="use Cosine",
         )
     return at_least_fp32(loud.candidates)
