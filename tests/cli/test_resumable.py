@@ -10,12 +10,17 @@ from counterpoint.cli.resumable import TOLD, resumable
 
 def test_a_second_sigterm_does_not_cut_the_orderly_end_short(capsys):
     before, ended = signal.getsignal(signal.SIGTERM), []
-    with pytest.raises(SystemExit) as stop, resumable():
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
-            ended.append("orderly")
+
+    def told_twice():
+        with resumable():
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+            finally:
+                os.kill(os.getpid(), signal.SIGTERM)
+                ended.append("orderly")
+
+    with pytest.raises(SystemExit) as stop:
+        told_twice()
     assert ended == ["orderly"]
     assert stop.value.code == TOLD
     assert capsys.readouterr().err.count("run the same command again to resume") == 1
