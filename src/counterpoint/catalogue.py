@@ -39,6 +39,7 @@ METHOD_GROUPS: dict[str, dict[str, str]] = {
     },
     "several parts at once": {
         "mocov3": "BYOL's twin and predictor, a softmax over the batch",
+        "pirl": "an image and its shuffled patches, against a bank",
         "densecl": "MoCo, and places with their best match",
         "ressl": "relations to a queue, learned from a weak view",
     },

@@ -19,8 +19,9 @@ def figures(trial: Trial) -> dict[str, float]:
 class Pretended:
     """A runner that draws outcomes; it can be made to end after some, and to fail some."""
 
-    def __init__(self, *, most=10**9, failing=lambda trial: False, backwards=False):
+    def __init__(self, *, most=10**9, failing=lambda trial: False, backwards=False, drawn=figures):
         self.most, self.failing, self.backwards = most, failing, backwards
+        self.drawn = drawn
         self.ran = []
 
     def __call__(self, trials, store):
@@ -32,7 +33,7 @@ class Pretended:
                 trial=trial,
                 fingerprint=trial.fingerprint,
                 state="failed" if self.failing(trial) else "done",
-                figures={} if self.failing(trial) else figures(trial),
+                figures={} if self.failing(trial) else self.drawn(trial),
                 cost=Cost() if self.failing(trial) else Cost(seconds=SECONDS),
                 error="RuntimeError: made to crash" if self.failing(trial) else "",
             )

@@ -7,6 +7,7 @@ import torch
 
 from counterpoint.data import ArraySource, Batches
 from counterpoint.design.refusal import refusal
+from counterpoint.evaluation.representation import Representation
 from counterpoint.framework.method import FIVE
 from counterpoint.training.cost import step_flops
 from counterpoint.training.optimisers import optimiser
@@ -34,6 +35,7 @@ def trains_two_steps(candidate):
     for batch in Batches(source, batch=BATCH, seed=0, cut=model.views.cut):
         assert train_step(model, batch, update, source, seed=0).isfinite()
     assert any(not torch.equal(old, new) for old, new in zip(before, weights, strict=True))
+    assert Representation(model.eval()).vectors(noise).isfinite().all()
 
 
 def check(candidate):
@@ -58,6 +60,17 @@ def test_a_composition_is_refused_with_words_or_trains(number):
 @pytest.mark.parametrize("number", range(200))
 def test_two_hundred_compositions_are_refused_with_words_or_train(number):
     check(in_small_batches(composed(200, seed=2)[number]))
+
+
+def test_what_could_be_trained_and_not_evaluated_is_refused():
+    """CMC's two networks see two views of SimCLR in training, and one at evaluation."""
+    by_name = {one.change: one for one in population()}
+    simclr, cmc = by_name["simclr-small"], by_name["cmc-small"]
+    crossed = replace(simclr, method=simclr.method.swap(encoder=cmc.method.encoder))
+    assert refused(crossed) == (
+        "encoder: got views: 1, encoders: 2, needs one for each encoder, at evaluation too; "
+        "use views that are all there at evaluation, such as ChannelSplit"
+    )
 
 
 def test_the_cost_is_that_of_a_step():

@@ -12,7 +12,7 @@ from counterpoint.design.design_settings import DesignSettings, trial_of
 from counterpoint.design.evolution import ranked
 from counterpoint.design.judging import LOST
 from counterpoint.design.search_files import read_design, round_file
-from counterpoint.design.search_progress import SearchProgress, nearest_words
+from counterpoint.design.search_progress import SearchProgress, nearest_words, round_words
 from counterpoint.design.search_run import design
 from counterpoint.failures import RunFailure
 from counterpoint.study import ResultStore, run_here
@@ -73,6 +73,20 @@ def test_who_goes_on_is_the_best_of_the_round(settings, tmp_path):
     scores = found.standing(0)
     names = sorted((c.fingerprint for c in only.candidates), key=lambda n: (-scores[n], n))
     assert {name for name, rung in found.outcomes if rung == 1} == set(names[:1])
+
+
+def test_a_candidate_that_is_another_in_other_settings_does_not_go_on(settings, tmp_path):
+    """Trials repeat: figures that are equal to the last digit are of one and the same training."""
+
+    def alike(trial):
+        return figures(replace(trial, name="one")) | {"collapsed": 0.0}
+
+    found = searched(settings, tmp_path, Pretended(drawn=alike, backwards=True), hours=ROUND)
+    first, *others = (c.fingerprint for c in found.rounds[0].candidates)
+    assert found.doubles == dict.fromkeys(others, first)
+    assert [name for name, rung in found.outcomes if rung > 0] == [first, first]
+    assert [one.candidate.fingerprint for one in found.judged()] == [first]
+    assert "3 the same as an earlier one" in round_words(0, found, 1.0)
 
 
 def test_more_hours_are_more_rounds_of_the_same(settings, tmp_path):

@@ -295,6 +295,44 @@ def test_instdisc_over_all_samples(start, cases):
     assert len(seen) > 6
 
 
+@pytest.mark.parametrize("cases", CASES)
+@pytest.mark.parametrize("start", ["random", "seen"])
+def test_pirl(start, cases):
+    bank = Bank(samples=13, negatives=7, remembers="first", start=start)
+    model = built(
+        5,
+        views=Pipeline((HorizontalFlip(),)),
+        encoder=Headed(of=TinyEncoder(), out=5),
+        extraction=bank,
+        similarity=Cosine(tau=0.1),
+    )
+    inner = model.extraction
+    seen = set()
+    for seed in range(cases):
+        views, _ = tiny_batch(size(seed), seed=seed)
+        index = torch.randperm(13, generator=torch.Generator().manual_seed(seed))[: size(seed)]
+        images, patches = vectors_of(model.encode(views).online)
+        assert len(inner.entries) == 1
+        entries = list(inner.entries[0].clone())
+        drawn = inner.drawn(index).tolist()
+        own = list(entries)
+        for vector, sample in zip(images, index.tolist(), strict=True):
+            if start == "seen" and sample not in seen:
+                own[sample] = vector.detach()
+        if start == "seen" and set(drawn) & set(index.tolist()) - seen:
+            contrast(model, views, index)  # drawn before it was seen: a random entry
+        else:
+            wanted = reference.pirl(images, patches, own, index.tolist(), drawn, 0.1)
+            same(model, contrast(model, views, index), wanted)
+        for vector, sample in zip(images.detach(), index.tolist(), strict=True):
+            keep = 0.0 if start == "seen" and sample not in seen else 0.5
+            moved = keep * entries[sample] + (1 - keep) * vector / vector.norm()
+            now = inner.entries[0][sample]
+            torch.testing.assert_close(now, moved / moved.norm(), atol=BOUND, rtol=0)
+            seen.add(sample)
+    assert len(seen) > 6
+
+
 def test_one_view_is_compared_with_drawn_entries():
     model = built(
         4,

@@ -189,6 +189,19 @@ def instdisc(vectors, entries, index, tau):
     return sum(terms) / len(terms)
 
 
+def pirl(images, patches, entries, index, drawn, tau):
+    """Misra and van der Maaten 2019, equation 5 (lambda 0.5) times 2, by softmax: one bank."""
+    total = 0.0
+    for vectors in (images, patches):
+        terms = []
+        for vector, sample in zip(vectors, index, strict=True):
+            positive = cosine(vector, entries[sample]) / tau
+            negatives = [cosine(vector, entries[n]) / tau for n in drawn]
+            terms.append(log_sum_exp([positive, *negatives]) - positive)
+        total += sum(terms) / len(terms)
+    return total
+
+
 def supcon(vectors, labels, tau):
     """Khosla et al. 2020, equation 2 (L_out), as a mean over anchors that have a positive."""
     terms = []

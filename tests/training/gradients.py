@@ -130,6 +130,10 @@ METHODS = {
         extraction=Bank(samples=1100, negatives="all"),
         similarity=Cosine(tau=0.1),
     ),
+    "pirl": tiny_method(
+        extraction=Bank(samples=1100, negatives=33, remembers="first"),
+        similarity=Cosine(tau=0.1),
+    ),
     "cyclic temperature": tiny_method(similarity=CyclicTau(of=Cosine(tau=1.0))),
     # Not a sum over anchors: the loss asks the world.
     "barlow twins": tiny_method(similarity=Dot(), loss=BarlowTwins()),

@@ -36,6 +36,24 @@ def standing(
     return dict.fromkeys(figures, LOST) | dict(zip(alive, scores, strict=True))
 
 
+def same_figures(figures: Mapping[str, Figures]) -> dict[str, str]:
+    """Return the candidates that have the figures of an earlier one, with that one.
+
+    Trials repeat to the last digit: if all figures are equal, the settings that differ change
+    nothing, such as the average over positives where every anchor has one.
+
+    >>> same_figures({"a": {"rankme": 3.1}, "b": {"rankme": 3.2}, "c": {"rankme": 3.1}, "d": {}})
+    {'c': 'a'}
+    """
+    first: dict[object, str] = {}
+    found = {}
+    for name, own in figures.items():
+        earlier = first.setdefault(tuple(sorted(own.items())), name)
+        if earlier != name and not lost(own):
+            found[name] = earlier
+    return found
+
+
 def lost(found: Figures) -> bool:
     """Whether a candidate has no place: it failed, or its vectors collapsed.
 

@@ -1,6 +1,9 @@
 """Why a candidate cannot work, found before anything runs."""
 
+import torch
+
 from counterpoint.design.candidate import Candidate
+from counterpoint.evaluation.representation import Representation
 from counterpoint.framework import PartError
 from counterpoint.framework.records import Shape
 from counterpoint.training.step_count import count_step
@@ -12,8 +15,8 @@ SCORES = 8 << 20
 def refusal(candidate: Candidate, image: Shape, *, flops: float, steps: int) -> str | None:
     """Return why a candidate cannot be trained on images of a shape; None if it may be.
 
-    It is built and a step of it is counted on the meta device, without data or memory: a part that
-    does not fit says so. `steps` of them have to fit into `flops` operations.
+    It is built and evaluated, and a step of it is counted, on the meta device, without data or
+    memory: a part that does not fit says so. `steps` of them have to fit into `flops` operations.
 
     >>> from dataclasses import replace
     >>> from counterpoint import NarrowResNet, Regression
@@ -27,7 +30,7 @@ def refusal(candidate: Candidate, image: Shape, *, flops: float, steps: int) -> 
     'loss: got scores with |s| <= 5.0, needs a plain cosine, |s| <= 1: ...'
     """
     try:
-        step = _step(candidate, image)
+        step = _dry(candidate, image)
     except PartError as error:
         return str(error)
     if step * steps > flops:
@@ -35,12 +38,21 @@ def refusal(candidate: Candidate, image: Shape, *, flops: float, steps: int) -> 
     return None
 
 
-def _step(candidate: Candidate, image: Shape) -> float:
-    """Count the operations of a step."""
+def _dry(candidate: Candidate, image: Shape) -> float:
+    """Embed an image, and count the operations of a step."""
     try:
+        _embed(candidate, image)
         batch = candidate.settings.batch
         return count_step(candidate.method, image, batch, views=False, area=SCORES).flops
     except PartError:
         raise
     except Exception as error:  # a search of hours does not end by a part that forgot to say it
         raise PartError("method", got=str(candidate.method), needs=f"another: {error}") from error
+
+
+def _embed(candidate: Candidate, image: Shape) -> None:
+    """Run what an evaluation runs: it may have fewer views than training."""
+    with torch.device("meta"):
+        model = candidate.method.build(image=image)
+        shapes = model.views.evaluation.shapes
+        Representation(model).encoded(tuple(torch.empty(2, *shape) for shape in shapes))

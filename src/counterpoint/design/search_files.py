@@ -12,7 +12,7 @@ from pathlib import Path
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.design_settings import DesignSettings, differing, trial_of
 from counterpoint.design.evolution import Judged, Round
-from counterpoint.design.judging import standing
+from counterpoint.design.judging import same_figures, standing
 from counterpoint.framework import codec
 from counterpoint.study.bundle import read_study
 from counterpoint.study.outcome import Outcome
@@ -58,13 +58,23 @@ class Searched:
         wanted = self.settings
         return standing(figures, criteria=wanted.criteria, probe=wanted.labels)
 
+    @property
+    def doubles(self) -> dict[str, str]:
+        """The candidates that turned out to be an earlier one in other settings, with that one."""
+        found: dict[str, str] = {}
+        for rung in range(len(self.settings.rungs)):
+            run = [name for name in self.candidates if (name, rung) in self.outcomes]
+            found |= same_figures({name: self.outcomes[name, rung].figures for name in run})
+        return found
+
     def judged(self) -> list[Judged]:
-        """Return every candidate that was run, with the highest rung it reached."""
+        """Return every candidate that was run, with the highest rung it reached; doubles once."""
         found: dict[str, Judged] = {}
-        known = self.candidates
+        known, again = self.candidates, self.doubles
         for rung in range(len(self.settings.rungs)):
             for name, score in self.standing(rung).items():
-                found[name] = Judged(known[name], rung, score)
+                if name not in again:
+                    found[name] = Judged(known[name], rung, score)
         return list(found.values())
 
 

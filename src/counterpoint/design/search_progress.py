@@ -95,6 +95,8 @@ def round_words(number: int, found: Searched, hours: float) -> str:
     own = [outcome for (name, _), outcome in found.outcomes.items() if name in names]
     counted = Counter(_state(outcome).partition(":")[0] for outcome in own)
     bad = "".join(f", {n} {state}" for state, n in sorted(counted.items()) if state != "done")
+    same = len(names & found.doubles.keys())
+    bad += f", {same} the same as an earlier one" if same else ""
     all_of_them = len(found.candidates)
     return (
         f"round {number} ended: {len(own)} trials{bad}; {all_of_them} candidates in "

@@ -183,9 +183,9 @@ def _halve(found: Searched, store: ResultStore, run: Run, watcher: Watcher) -> N
     going = list(found.rounds[-1].candidates)
     for rung in found.settings.rungs:
         if rung.number > 0:
-            scores = found.standing(rung.number - 1)
-            own = {c.fingerprint: scores[c.fingerprint] for c in going}
-            by_name = {c.fingerprint: c for c in going}
+            scores, again = found.standing(rung.number - 1), found.doubles
+            by_name = {c.fingerprint: c for c in going if c.fingerprint not in again}
+            own = {name: scores[name] for name in by_name}
             going = [by_name[name] for name in promoted(own, rung.places)]
         trials = {c.fingerprint: trial_of(c, rung, found.settings) for c in going}
         todo = []

@@ -20,7 +20,7 @@ def space_size(pool: Sequence[Candidate]) -> int:
     >>> from counterpoint import NarrowResNet
     >>> from counterpoint.design.population import known
     >>> f"{space_size(known(32, NarrowResNet())):.0e}"
-    '7e+19'
+    '7e+20'
     """
     table = choices_for(image_side(pool[0].method))
     training = prod(len(values) for key, values in table.items() if key[0] == "Training")

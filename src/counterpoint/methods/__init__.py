@@ -22,6 +22,7 @@ from counterpoint.methods.moco import moco, moco_small
 from counterpoint.methods.mocov3 import mocov3, mocov3_small
 from counterpoint.methods.nnclr import nnclr, nnclr_small
 from counterpoint.methods.origin import Origin
+from counterpoint.methods.pirl import pirl, pirl_small
 from counterpoint.methods.recipe import Recipe
 from counterpoint.methods.recognising import recipe_of, training_of
 from counterpoint.methods.ressl import ressl, ressl_small
@@ -147,6 +148,8 @@ __all__ = [
     "mocov3_small",
     "nnclr",
     "nnclr_small",
+    "pirl",
+    "pirl_small",
     "read_method",
     "recipe_of",
     "ressl",

@@ -30,6 +30,7 @@ WORDS = {
     "ResNet": "ResNet",
     "StopGradient": "fixed copy",
     "ThinResNet": "ResNet",
+    "ViewHeads": "a head for each view",
 }
 """Words for classes whose names do not say it; any other class is called by its own name."""
 

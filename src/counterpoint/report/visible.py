@@ -7,7 +7,7 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
-from counterpoint.parts.views import ColourSpace, Normalise, Patches, Stage
+from counterpoint.parts.views import ColourSpace, Jigsaw, Normalise, Patches, Stage
 from counterpoint.parts.views.colour_space import RGB_TO_XYZ, RGB_TO_YCBCR, WHITE, YCBCR_ZERO
 
 GAP = 2  # pixels of paper between patches
@@ -19,7 +19,7 @@ def visible(view: Float[Tensor, "..."], stages: Sequence[Stage], first: int = 0)
     """Return one view as a picture; `first` is its first channel, where channels were split."""
     pixels = view.cpu()
     for stage in reversed(stages):
-        if isinstance(stage, Patches):
+        if isinstance(stage, (Jigsaw, Patches)):
             pixels = _paper(pixels)
         elif isinstance(stage, Normalise):
             pixels = _denormalised(pixels, stage, first)

@@ -22,3 +22,4 @@ from counterpoint.parts.encoders.resnet import RESNETS as RESNETS
 from counterpoint.parts.encoders.resnet import ResNet as ResNet
 from counterpoint.parts.encoders.thin import ThinResNet as ThinResNet
 from counterpoint.parts.encoders.timm import Timm as Timm
+from counterpoint.parts.encoders.view_heads import ViewHeads as ViewHeads

@@ -1,5 +1,6 @@
 """Encoders around encoders: a projection head as the last map, and an encoder for each view."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -75,7 +76,7 @@ class Headed:
             head: nn.Module = nn.Linear(width, self.out)
         else:
             head = perceptron(widths, norm=self.norm, last_norm=self.last_norm, inplace=True)
-        return HeadedEncoder(encoder, head, level=self.map, places=self.places)
+        return HeadedEncoder(encoder, head, at_places if self.places else on_means, level=self.map)
 
     def _hidden(self) -> tuple[int | str, ...]:
         if self.hidden is None:
@@ -90,15 +91,44 @@ class Headed:
         return f"{self.of} -> {name} {widths}{' with norm' if self.norm else ''}{last}{on}"
 
 
+RunHead = Callable[[nn.Module, list[Tensor]], list[Tensor]]
+"""Runs a head on one map of every view, and returns a new map of each."""
+
+
+def at_places(head: nn.Module, maps: list[Tensor]) -> list[Tensor]:
+    """Run a head on the vector at every place of every view.
+
+    >>> [tuple(m.shape) for m in at_places(nn.Linear(3, 5), [torch.zeros(2, 3, 4, 4)])]
+    [(2, 5, 4, 4)]
+    """
+    # Place after place: rows are whole batches one after the other, as batch norm in groups
+    # expects them.
+    rows = [one.permute(2, 3, 0, 1).flatten(0, 2) for one in maps]  # (h w b, c)
+    projected = head(torch.cat(rows)).split([len(one) for one in rows])
+    return [
+        new.unflatten(0, (*one.shape[2:], len(one))).permute(2, 3, 0, 1)
+        for one, new in zip(maps, projected, strict=True)
+    ]
+
+
+def on_means(head: nn.Module, maps: list[Tensor]) -> list[Tensor]:
+    """Run a head on the mean of all places of every view.
+
+    >>> [tuple(m.shape) for m in on_means(nn.Linear(3, 5), [torch.zeros(2, 3, 4, 4)])]
+    [(2, 5, 1, 1)]
+    """
+    return at_places(head, [one.mean(dim=(2, 3), keepdim=True) for one in maps])
+
+
 class HeadedEncoder(nn.Module):
-    """A built encoder and its head."""
+    """A built encoder and its head, or heads, and how they are run."""
 
     def __init__(
-        self, encoder: nn.Module, head: nn.Module, *, level: int = -1, places: bool = False
+        self, encoder: nn.Module, head: nn.Module, run: RunHead = on_means, *, level: int = -1
     ) -> None:
         super().__init__()
         self.encoder, self.head = encoder, head
-        self.level, self.places = level, places
+        self.run, self.level = run, level
 
     @property
     def probe(self) -> int:
@@ -133,17 +163,8 @@ class HeadedEncoder(nn.Module):
 
     def forward(self, views: tuple[View, ...]) -> tuple[Maps, ...]:
         every: tuple[Maps, ...] = self.encoder(views)
-        read = [maps[self.level] for maps in every]
-        if not self.places:
-            read = [one.mean(dim=(2, 3), keepdim=True) for one in read]
-        # Place after place: rows are whole batches one after the other, as batch norm in groups
-        # expects them.
-        rows = [one.permute(2, 3, 0, 1).flatten(0, 2) for one in read]  # (h w b, c)
-        projected = self.head(torch.cat(rows)).split([len(one) for one in rows])
-        return tuple(
-            (*maps, new.unflatten(0, (*one.shape[2:], len(one))).permute(2, 3, 0, 1))
-            for maps, one, new in zip(every, read, projected, strict=True)
-        )
+        heads = self.run(self.head, [maps[self.level] for maps in every])
+        return tuple((*maps, new) for maps, new in zip(every, heads, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,5 +216,12 @@ class PerViewEncoder(nn.Module):
         return PerViewEncoder([without_head(encoder) for encoder in self.encoders])
 
     def forward(self, views: tuple[Tensor, ...]) -> tuple[Maps, ...]:
+        if len(views) != len(self.encoders):
+            raise PartError(
+                "encoder",
+                got=f"views: {len(views)}, encoders: {len(self.encoders)}",
+                needs="one for each encoder, at evaluation too",
+                do="use views that are all there at evaluation, such as ChannelSplit",
+            )
         pairs = zip(self.encoders, views, strict=True)
         return tuple(encoder((view,))[0] for encoder, view in pairs)

@@ -1,7 +1,7 @@
 """A bank over the whole data set: one remembered vector for every sample and view."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -18,6 +18,7 @@ from counterpoint.framework import (
     Samples,
     World,
 )
+from counterpoint.framework.codec import LATER
 from counterpoint.framework.counting import add_to, count_of, register_count
 from counterpoint.framework.philox import philox
 from counterpoint.framework.records import Index, Shape, only_positive
@@ -36,7 +37,8 @@ class Bank:
 
     The positive is the sample's own entry, the negatives are entries of the whole data set;
     entries follow with momentum, after scoring (CMC with two views: HobbitLong/CMC,
-    NCE/NCEAverage.py; instance discrimination with one: zhirongw/lemniscate.pytorch).
+    NCE/NCEAverage.py; instance discrimination with one: zhirongw/lemniscate.pytorch). A bank of
+    the first view is what every view is compared with (PIRL).
 
     >>> from counterpoint.framework import ALONE
     >>> bank = Bank(samples=100, negatives=8).build((((4, 1, 1),), ((4, 1, 1),)))
@@ -59,6 +61,9 @@ class Bank:
     """What stands for a sample that was not seen yet: a random vector (HobbitLong/CMC), or what
     the other view's network gives now, so that a run of few epochs has true positives at once."""
     map: int = -1
+    remembers: Literal["each", "first"] = field(default="each", metadata=LATER)
+    """Which views have entries: each, for the other to be compared with, or the first for all
+    (vissl, nce_loss.py: update_mem_with_emb_index)."""
 
     def __post_init__(self) -> None:
         drawn = 1 if self.negatives == "all" else self.negatives
@@ -92,13 +97,14 @@ class BankExtraction(nn.Module):
 
     def __init__(self, settings: Bank, width: int, *, views: int) -> None:
         super().__init__()
-        self.settings, self.length, self.views = settings, settings.samples, views
+        self.settings, self.length = settings, settings.samples
+        self.pairs, self.views = _pairs(settings, views)
         self.place: RowPlace = Whole(settings.samples)
-        start = drawn_at_once(settings.samples, width, views=views)
+        start = drawn_at_once(settings.samples, width, views=self.views)
         self.by_row, self.drawn_yet, self.seed = start is None, start is not None, 0
         if start is None:  # its entries are drawn where they are held
             self.seed = int(torch.randint(1 << 62, (), device="cpu"))
-            start = torch.empty(views, 0, width)
+            start = torch.empty(self.views, 0, width)
         self.register_buffer("entries", start)
         self.register_buffer("seen", torch.zeros(start.shape[1], dtype=torch.bool))
         register_count(self, "steps")
@@ -146,26 +152,27 @@ class BankExtraction(nn.Module):
         own = self.place.own(self.read, index, everyone)
         past = self.place.same(self.read_entries, drawn)
         found = tuple(
-            self._comparison(vectors, other, samples, own, world, Remembered(past[other], drawn))
-            for other in reversed(range(self.views))
+            self._comparison(vectors, pair, samples, own, world, Remembered(past[pair[1]], drawn))
+            for pair in self.pairs
         )
-        self.remember(vectors, index, world, everyone)
+        self.remember(vectors[: self.views], index, world, everyone)
         return found
 
     def _comparison(
         self,
         vectors: list[Tensor],
-        other: int,
+        pair: tuple[int, int],
         samples: Samples,
         entries: Found,
         world: World,
         past: Remembered,
     ) -> Comparison:
-        """Compare one view with what is remembered of the other."""
-        anchors, identity = vectors[self.views - 1 - other], self.identify(samples)
-        own, seen = entries[other].to(anchors), entries[self.views]
+        """Compare one view with what is remembered of another."""
+        view, entry = pair
+        anchors, identity = vectors[view], self.identify(samples)
+        own, seen = entries[entry].to(anchors), entries[self.views]
         if self.settings.start == "seen":
-            now = F.normalize(vectors[other].detach(), dim=1)
+            now = F.normalize(vectors[entry].detach(), dim=1)
             own = torch.where(seen[:, None], own, now)
         return Comparison(
             anchors=anchors,
@@ -229,6 +236,13 @@ class BankExtraction(nn.Module):
             return
         self.seen[who] = True
         add_to(self, "steps", 1)
+
+
+def _pairs(settings: Bank, views: int) -> tuple[tuple[tuple[int, int], ...], int]:
+    """Return which view is compared with whose entries, and how many views have entries."""
+    if settings.remembers == "first":
+        return tuple((view, 0) for view in range(views)), 1
+    return tuple((view, views - 1 - view) for view in range(views)), views
 
 
 def _take_entries(bank: nn.Module, state: dict[str, Any], prefix: str, *_others: Any) -> None:

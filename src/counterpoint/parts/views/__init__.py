@@ -11,6 +11,7 @@ from counterpoint.parts.views.geometry import HorizontalFlip as HorizontalFlip
 from counterpoint.parts.views.geometry import RandomResizedCrop as RandomResizedCrop
 from counterpoint.parts.views.geometry import Resize as Resize
 from counterpoint.parts.views.geometry import Translation as Translation
+from counterpoint.parts.views.jigsaw import Jigsaw as Jigsaw
 from counterpoint.parts.views.patches import Patches as Patches
 from counterpoint.parts.views.pipeline import Pipeline as Pipeline
 from counterpoint.parts.views.several import ChannelSplit as ChannelSplit

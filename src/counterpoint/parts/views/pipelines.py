@@ -24,6 +24,7 @@ from counterpoint.parts.views.geometry import (
     Resize,
     Translation,
 )
+from counterpoint.parts.views.jigsaw import Jigsaw
 from counterpoint.parts.views.patches import Patches
 from counterpoint.parts.views.pipeline import Pipeline
 from counterpoint.parts.views.several import ChannelSplit, MultiView
@@ -130,6 +131,30 @@ def ressl_views(size: int, *, evaluation: int | None = None) -> MultiView:
     weak = (RandomResizedCrop(size, scale=(0.2, 1.0)), HorizontalFlip(0.5), _normalise(size))
     return MultiView(
         (replace(strong, views=1), Pipeline(weak, views=1, evaluation=strong.evaluation))
+    )
+
+
+def pirl_views(
+    size: int, *, patch: int | None = None, smallest: float = 0.08, evaluation: int | None = None
+) -> MultiView:
+    """Return PIRL's two views: a crop, and the shuffled patches of another, larger one.
+
+    From vissl, pirl_jigsaw_4node_resnet50.yaml: at 224 pixels, 3 x 3 cells of 85 pixels and patches
+    of 64. Here all patches of an image have its colours and its flip; there each has its own.
+    """
+    q = patch or round(size * 64 / 224)
+    side = 3 * round(q * 85 / 64)
+    colours = (
+        HorizontalFlip(0.5),
+        ColourJitter(0.4, 0.4, 0.4, 0.2, p=1.0),
+        Greyscale(0.2),
+        _normalise(size),
+    )
+    image = (RandomResizedCrop(size, scale=(smallest, 1.0)), *colours)
+    jigsaw = (RandomResizedCrop(side, scale=(0.6, 1.0)), *colours, Jigsaw(q))
+    fixed = _centre(evaluation or size)
+    return MultiView(
+        (Pipeline(image, views=1, evaluation=fixed), Pipeline(jigsaw, views=1, evaluation=fixed))
     )
 
 

@@ -1,4 +1,4 @@
-"""What a stage is: one of three kinds, by what the plan can make of it."""
+"""What a stage is: one of four kinds, by what the plan can make of it."""
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
@@ -26,8 +26,9 @@ Numbers = Float[Tensor, "batch number"]
 class Stage(Protocol):
     """A stage of a pipeline: how many random numbers it needs, and what shape it gives.
 
-    What it does to images is one of three methods: `look` moves pixels by changing a window,
-    `change_` changes values in place, and `__call__` returns views of another shape.
+    What it does to images is one of four methods: `look` moves pixels by changing a window,
+    `change_` changes values in place, `__call__` returns views of another shape, and `rearrange`
+    does so by random numbers.
     """
 
     @property
@@ -57,6 +58,13 @@ class Reshaping(Stage, Protocol):
     """A stage that returns another kind of view and draws no random numbers."""
 
     def __call__(self, images: Unit, /) -> Seen: ...
+
+
+@runtime_checkable
+class Rearranging(Stage, Protocol):
+    """A stage that returns another kind of view, which random numbers decide."""
+
+    def rearrange(self, images: Unit, numbers: Numbers, /) -> Seen: ...
 
 
 @runtime_checkable

@@ -20,6 +20,7 @@ from counterpoint.parts.views.stage import (
     InPlace,
     Numbers,
     Pixels,
+    Rearranging,
     Reshaping,
     Seen,
     Stage,
@@ -131,6 +132,8 @@ def apply(stage: Stage, images: Pixels, numbers: Numbers) -> Seen:
         copy = unit(images)
         stage.change_(copy, numbers)
         return copy
+    if isinstance(stage, Rearranging):
+        return stage.rearrange(unit(images), numbers)
     assert isinstance(stage, Reshaping)
     return stage(unit(images))
 
