@@ -6,6 +6,7 @@ var Scorer = {
     if (page.startsWith("about/")) return score - 20;
     if (page.startsWith("api/")) return score - 30;
     if (page.startsWith("gallery/")) return score - 10;
+    if (page.startsWith("methods/")) return score - 1; // behind a guide that has the words in a title too
     return score;
   },
   objNameMatch: 11,

@@ -23,7 +23,7 @@ ROWS = {"found 1": 0.8, "simclr-small": 0.5, "best of a random search": 0.55}
 
 @pytest.fixture(scope="module")
 def found():
-    return searched(rounds=2, size=27, watch=("knn",))
+    return searched(rounds=3, size=27, watch=("knn",))
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ def test_a_run_in_a_store_has_the_files_of_one_on_a_disk(s3, quiet, images, tmp_
 
 
 def test_a_store_that_fails_gives_the_same_run_and_a_log(s3, quiet, images, tmp_path, capfd):
-    s3.break_it(Faults(seed=3, errors=0.05, resets=0.02, truncated=0.02, stalls=0.01, first=3))
+    s3.break_it(Faults(seed=3, errors=0.05, resets=0.02, truncated=0.02, stalls=0.01, first=4))
     trained(images, s3.address("faulty/run"))
     counts = s3.counts()
     s3.break_it()

@@ -34,7 +34,7 @@ def cmc(encoder: Encoder | None = None, *, size: int = 32, samples: int = CIFAR1
     """Compose CMC: L and ab of one crop, a network for each, a bank of the other's vectors.
 
     >>> print(cmc(samples=1000).extraction)
-    Bank(samples=1000, negatives=16384, momentum=0.5, start='random', map=-1)
+    Bank(samples=1000, negatives=16384, momentum=0.5, start='random', map=-1, remembers='each')
     """
     one = Headed(of=encoder or half(size), out=128)
     return Method(

@@ -29,7 +29,7 @@ def instdisc(encoder: Encoder | None = None, *, size: int = 32, samples: int = C
     the authors' command for CIFAR-10.
 
     >>> print(instdisc(samples=1000).extraction)
-    Bank(samples=1000, negatives='all', momentum=0.5, start='random', map=-1)
+    Bank(samples=1000, negatives='all', momentum=0.5, start='random', map=-1, remembers='each')
     """
     return Method(
         views=pipelines.instdisc_views(size),

@@ -62,8 +62,7 @@ class Bank:
     the other view's network gives now, so that a run of few epochs has true positives at once."""
     map: int = -1
     remembers: Literal["each", "first"] = field(default="each", metadata=LATER)
-    """Which views have entries: each, for the other to be compared with, or the first for all
-    (vissl, nce_loss.py: update_mem_with_emb_index)."""
+    """Whose entries there are: of each view, to compare the other with, or of the first for all."""
 
     def __post_init__(self) -> None:
         drawn = 1 if self.negatives == "all" else self.negatives
@@ -98,7 +97,9 @@ class BankExtraction(nn.Module):
     def __init__(self, settings: Bank, width: int, *, views: int) -> None:
         super().__init__()
         self.settings, self.length = settings, settings.samples
-        self.pairs, self.views = _pairs(settings, views)
+        other = settings.remembers == "each"
+        self.pairs = [(view, views - 1 - view if other else 0) for view in range(views)]
+        self.views = views if other else 1
         self.place: RowPlace = Whole(settings.samples)
         start = drawn_at_once(settings.samples, width, views=self.views)
         self.by_row, self.drawn_yet, self.seed = start is None, start is not None, 0
@@ -236,13 +237,6 @@ class BankExtraction(nn.Module):
             return
         self.seen[who] = True
         add_to(self, "steps", 1)
-
-
-def _pairs(settings: Bank, views: int) -> tuple[tuple[tuple[int, int], ...], int]:
-    """Return which view is compared with whose entries, and how many views have entries."""
-    if settings.remembers == "first":
-        return tuple((view, 0) for view in range(views)), 1
-    return tuple((view, views - 1 - view) for view in range(views)), views
 
 
 def _take_entries(bank: nn.Module, state: dict[str, Any], prefix: str, *_others: Any) -> None:
