@@ -11,5 +11,5 @@ from counterpoint.parts.extraction.nearest_anchors import NearestAnchors as Near
 from counterpoint.parts.extraction.one_way import OneWay as OneWay
 from counterpoint.parts.extraction.pooled import Pooled as Pooled
 from counterpoint.parts.extraction.queue import Queue as Queue
-from counterpoint.parts.extraction.stop_gradient import StopGradient as StopGradient
 from counterpoint.parts.extraction.side_by_side import Together as Together
+from counterpoint.parts.extraction.stop_gradient import StopGradient as StopGradient
