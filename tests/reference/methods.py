@@ -190,7 +190,7 @@ def instdisc(vectors, entries, index, tau):
 
 
 def pirl(images, patches, entries, index, drawn, tau):
-    """Misra and van der Maaten 2019, equation 5 (lambda 0.5) times 2, by softmax: one bank."""
+    """Misra and van der Maaten 2019, equation 5 (lambda 0.5) times 2, by a softmax."""
     total = 0.0
     for vectors in (images, patches):
         terms = []
