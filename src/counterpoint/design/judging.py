@@ -39,8 +39,8 @@ def standing(
 def same_figures(figures: Mapping[str, Figures]) -> dict[str, str]:
     """Return the candidates that have the figures of an earlier one, with that one.
 
-    Trials repeat to the last digit: if all figures are equal, the settings that differ change
-    nothing, such as the average over positives where every anchor has one.
+    On a CPU trials repeat to the last digit: if all figures are equal, the settings that differ
+    change nothing, such as the average over positives where every anchor has one.
 
     >>> same_figures({"a": {"rankme": 3.1}, "b": {"rankme": 3.2}, "c": {"rankme": 3.1}, "d": {}})
     {'c': 'a'}
