@@ -1,5 +1,7 @@
 """Rungs, their cost, and who advances."""
 
+from dataclasses import replace
+
 import pytest
 
 from counterpoint.design.halving import promoted, round_cost, rungs
@@ -16,6 +18,12 @@ def test_each_rung_of_a_round_costs_the_same():
     costs = [rung.places * rung.budget.n for rung in rungs(27, 1.0)]
     assert costs == pytest.approx([3.0, 3.0, 3.0])
     assert round_cost(27) == pytest.approx(9.0)
+
+
+def test_a_round_that_is_not_halved_is_the_last_rung_alone():
+    (only,) = rungs(27, 9e12, halved=False)
+    assert only == replace(rungs(27, 9e12)[-1], places=27)
+    assert round_cost(27, halved=False) == pytest.approx(27.0)
 
 
 def test_losers_never_go_on_even_if_places_are_free():

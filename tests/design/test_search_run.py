@@ -8,6 +8,7 @@ import pytest
 
 from counterpoint import NarrowResNet
 from counterpoint.design import search_run
+from counterpoint.design.again import design_again
 from counterpoint.design.design_settings import DesignSettings, trial_of
 from counterpoint.design.evolution import ranked
 from counterpoint.design.judging import LOST
@@ -200,6 +201,44 @@ def test_rounds_end_a_search_whatever_the_hours_say(settings, tmp_path):
     assert ended(tmp_path / "b", hours=1.5 * ROUND, rounds=3) == 1
     with pytest.raises(ValueError, match="got 0 rounds"):
         ended(tmp_path / "c", hours=1.0, rounds=0)
+
+
+def test_later_rounds_may_train_every_candidate_in_full(settings, tmp_path):
+    wanted = {"hours": 99.0, "watcher": Silent()}
+    design(settings, tmp_path / "a", run=Pretended(), rounds=1, **wanted)
+    found = design(settings, tmp_path / "a", run=Pretended(), rounds=3, halved=1, **wanted)
+    assert [one.halved for one in found.rounds] == [True, False, False]
+    for one in found.rounds[1:]:
+        names = {candidate.fingerprint for candidate in one.candidates}
+        assert {rung for name, rung in found.outcomes if name in names} == {2}
+        assert names <= {name for name, _ in found.outcomes}
+    assert found.waiting == 0
+    assert read_design(tmp_path / "a") == found
+    assert "--halved 1" in design_again(found, epochs=1.0, out="a")
+    once = design(settings, tmp_path / "b", run=Pretended(), rounds=3, halved=1, **wanted)
+    assert all_figures(once) == all_figures(found)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    with pytest.raises(ValueError, match="got -1 halved rounds"):
+        design(settings, tmp_path / "c", run=Pretended(), halved=-1, **wanted)
+
+
+def test_a_round_in_full_has_to_fit_into_the_hours(settings, tmp_path):
+    """A halved round of four is 4/9 + 1/3 + 1 full trials, one that is not is four."""
+    dear = ROUND * 4 / (4 / 9 + 1 / 3 + 1)  # by its operations
+    for name, hours, rounds in (("a", ROUND + 0.99 * dear, 1), ("b", ROUND + 1.01 * dear, 2)):
+        out = tmp_path / name
+        found = design(
+            settings, out, hours=hours, run=Pretended(), watcher=Silent(), halved=1, rounds=2
+        )
+        assert len(found.rounds) == rounds
+
+
+def test_a_search_of_before_there_was_a_choice_was_halved(settings, tmp_path):
+    found = searched(settings, tmp_path, Pretended(), hours=ROUND)
+    file = round_file(tmp_path, 0)
+    file.write_text(file.read_text().replace(', "halved": true', ""))
+    assert "halved" not in file.read_text()
+    assert read_design(tmp_path) == found
 
 
 def test_another_search_in_the_same_folder_is_refused(settings, tmp_path):

@@ -20,6 +20,8 @@ def design_again(found: Searched, *, epochs: float, out: str) -> str:
     words = ["counterpoint", "design", settings.data]
     words += ["--hours", f"{2 * found.core_hours:.3g}"]
     words += ["--rounds", str(max(1, len(found.rounds))), "--out", out]
+    if not all(one.halved for one in found.rounds):
+        words += ["--halved", str(sum(one.halved for one in found.rounds))]
     words += ["--full-epochs", f"{epochs:.6g}"]
     usual = {place.name: place.default for place in fields(DesignSettings)}
     for name in (place.name for place in fields(DesignSettings)):

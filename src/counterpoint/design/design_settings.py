@@ -6,7 +6,7 @@ from typing import Literal
 
 from counterpoint.data import Source, image_shape, open_data, view_side
 from counterpoint.design.candidate import Candidate
-from counterpoint.design.evolution import Strategy
+from counterpoint.design.evolution import Round, Strategy
 from counterpoint.design.halving import Rung, round_cost, rungs
 from counterpoint.evaluation.criteria import CRITERIA
 from counterpoint.framework import codec
@@ -72,7 +72,12 @@ class DesignSettings:
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
+        """All lengths of training that a search may have, the shortest first."""
         return rungs(self.candidates, self.full)
+
+    def rungs_of(self, made: Round) -> tuple[Rung, ...]:
+        """Return the lengths that a round has."""
+        return rungs(self.candidates, self.full, halved=made.halved)
 
     @property
     def probes(self) -> tuple[str, ...]:

@@ -41,6 +41,8 @@ class Round:
 
     candidates: tuple[Candidate, ...]
     refused: tuple[tuple[Candidate, str], ...] = ()
+    halved: bool = True
+    """Whether only the best train in full, or all of them."""
 
 
 def next_round(
@@ -53,6 +55,7 @@ def next_round(
     size: int,
     seen: Collection[str] = (),
     strategy: Strategy = "evolution",
+    halved: bool = True,
 ) -> Round:
     """Propose `size` candidates that were not seen before and that `accept` does not refuse.
 
@@ -81,7 +84,7 @@ def next_round(
         if len(taken) >= size:
             break
         consider(candidate)
-    return Round(tuple(taken), tuple(refused))
+    return Round(tuple(taken), tuple(refused), halved)
 
 
 def ranked(history: Sequence[Judged]) -> list[Judged]:

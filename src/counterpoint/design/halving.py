@@ -1,4 +1,8 @@
-"""Successive halving: all candidates of a round train for a while, the best of them for longer."""
+"""Successive halving: all candidates of a round train for a while, the best of them for longer.
+
+A round that is not halved trains all of them in full: it costs three times the operations of one
+that is, and compares nine times as many candidates at the length that matters.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,25 +30,34 @@ class Rung:
     places: int
 
 
-def rungs(size: int, full: float) -> tuple[Rung, ...]:
+def rungs(size: int, full: float, *, halved: bool = True) -> tuple[Rung, ...]:
     """Return the rungs of a round of `size` candidates; `full` is the budget of the last.
 
-    >>> [(rung.places, rung.budget.n) for rung in rungs(27, 9e12)]
-    [(27, 1000000000000.0), (9, 3000000000000.0), (3, 9000000000000.0)]
+    >>> [(rung.number, rung.places, rung.budget.n) for rung in rungs(27, 9e12)]
+    [(0, 27, 1000000000000.0), (1, 9, 3000000000000.0), (2, 3, 9000000000000.0)]
+    >>> [(rung.number, rung.places, rung.budget.n) for rung in rungs(27, 9e12, halved=False)]
+    [(2, 27, 9000000000000.0)]
     """
+    if not halved:
+        return (Rung(len(SHARES) - 1, Flops(full), size),)
     return tuple(
         Rung(number, Flops(full * share), max(1, size // KEPT**number))
         for number, share in enumerate(SHARES)
     )
 
 
-def round_cost(size: int) -> float:
+def round_cost(size: int, *, halved: bool = True) -> float:
     """Return what a round costs, in full trials.
 
-    >>> round_cost(27)
-    9.0
+    >>> round_cost(27), round_cost(27, halved=False)
+    (9.0, 27.0)
     """
-    return sum(rung.places * rung.budget.n for rung in rungs(size, 1.0))
+    return sum(rung.places * rung.budget.n for rung in rungs(size, 1.0, halved=halved))
+
+
+def is_halved(number: int, halved: int | None) -> bool:
+    """Whether a round is, if the first `halved` ones are, or all."""
+    return halved is None or number < halved
 
 
 def promoted(scores: Mapping[str, float], places: int) -> list[str]:

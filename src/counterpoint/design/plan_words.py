@@ -1,7 +1,7 @@
 """What a search would take, before it is begun."""
 
 from counterpoint.design.design_settings import REFERENCE, DesignSettings, ImageFacts, epoch_flops
-from counterpoint.design.halving import round_cost
+from counterpoint.design.halving import is_halved, round_cost, rungs
 from counterpoint.report.words import duration
 
 OTHER, PROBED = 6.0, 6.0
@@ -15,6 +15,7 @@ def plan_lines(
     hours: float,
     speed: float,
     rounds: int | None = None,
+    halved: int | None = None,
 ) -> list[str]:
     """Return a plan for cores that do `speed` operations a second each, as lines."""
     epoch = epoch_flops(ground, settings.encoder, settings.batch)
@@ -25,20 +26,35 @@ def plan_lines(
         "",
         f"{'':8}{'trials':>8}{'operations':>12}{'epochs':>8}{'a trial':>10}",
     ]
-    seconds = 0.0
-    for rung in settings.rungs:
-        each = rung.budget.n / speed + OTHER + PROBED * len(settings.probes)
-        seconds += each * rung.places
-        lines.append(
-            f"{f'rung {rung.number}':8}{rung.places:>8}{rung.budget.n:>12.2g}"
-            f"{rung.budget.n / epoch:>8.2g}{duration(each * settings.cpus):>10}"
-        )
-    fit = max(1, int(hours * 3600 // seconds))
+    kinds = [True] if halved is None else [True, False] if halved else [False]
+    taken = dict.fromkeys(kinds, 0.0)
+    for kind in kinds:
+        for rung in rungs(settings.candidates, settings.full, halved=kind):
+            each = rung.budget.n / speed + OTHER + PROBED * len(settings.probes)
+            taken[kind] += each * rung.places
+            lines.append(
+                f"{f'rung {rung.number}' if kind else 'in full':8}{rung.places:>8}{rung.budget.n:>12.2g}"
+                f"{rung.budget.n / epoch:>8.2g}{duration(each * settings.cpus):>10}"
+            )
+    fit = _that_fit(taken, halved, hours * 3600)
     ends = "" if rounds is None or rounds >= fit else f"; it ends after {rounds} (--rounds)"
+    for kind in kinds:
+        lines += [
+            "" if kind is kinds[0] else f"from round {halved} on, without halving:",
+            f"a round is {round_cost(settings.candidates, halved=kind):.3g} full trials, "
+            f"{duration(taken[kind])} of one core",
+        ]
     return [
         *lines,
-        "",
-        f"a round is {round_cost(settings.candidates):.3g} full trials, {duration(seconds)} of one "
-        f"core; {hours:g} core-hours hold about {fit} rounds with "
-        f"{fit * settings.candidates} candidates{ends}",
+        f"{hours:g} core-hours hold about {fit} rounds with {fit * settings.candidates} "
+        f"candidates{ends}",
     ]
+
+
+def _that_fit(taken: dict[bool, float], halved: int | None, seconds: float) -> int:
+    """Return how many rounds fit into the seconds, one at least."""
+    fit = 0
+    while seconds > 0:
+        seconds -= taken[is_halved(fit, halved)]
+        fit += seconds >= 0
+    return max(1, fit)

@@ -45,7 +45,11 @@ class Searched:
     @property
     def waiting(self) -> int:
         """Number of candidates that were not run yet."""
-        return sum((name, 0) not in self.outcomes for name in self.candidates)
+        return sum(
+            (c.fingerprint, self.settings.rungs_of(one)[0].number) not in self.outcomes
+            for one in self.rounds
+            for c in one.candidates
+        )
 
     @property
     def core_hours(self) -> float:
@@ -109,12 +113,13 @@ def round_file(out: Path, number: int) -> Path:
 
 
 def write_round(out: Path, number: int, made: Round) -> None:
-    """Write a round: a candidate on each line, then those that were refused."""
+    """Write a round: a candidate on each line, those that were refused, and how it is run."""
     taken = ",\n".join(one.to_json() for one in made.candidates)
     refused = ",\n".join(
         codec.to_text({"candidate": codec.encode(one), "why": why}) for one, why in made.refused
     )
-    text = f'{{"candidates": [\n{taken}\n], "refused": [\n{refused}\n]}}\n'
+    halved = codec.to_text(made.halved)
+    text = f'{{"candidates": [\n{taken}\n], "refused": [\n{refused}\n], "halved": {halved}}}\n'
     write_durably(round_file(out, number), text)
 
 
@@ -128,6 +133,7 @@ def read_round(out: Path, number: int) -> Round | None:
     return Round(
         tuple(_candidate(one) for one in content["candidates"]),
         tuple((_candidate(one["candidate"]), one["why"]) for one in content["refused"]),
+        content.get("halved", True),  # the first searches knew no other
     )
 
 
@@ -138,7 +144,7 @@ def read_design(out: Path) -> Searched:
     store = ResultStore(str(out / TRIALS))
     while (made := read_round(out, len(found.rounds))) is not None:
         found.rounds.append(made)
-        for rung in found.settings.rungs:
+        for rung in found.settings.rungs_of(made):
             for candidate in made.candidates:
                 trial = trial_of(candidate, rung, found.settings)
                 if (outcome := outcome_of(trial, store)) is not None:

@@ -8,7 +8,7 @@ from math import inf
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.evolution import Judged, Round, ranked
-from counterpoint.design.halving import Rung
+from counterpoint.design.halving import Rung, is_halved, round_cost
 from counterpoint.design.judging import lost
 from counterpoint.design.search_files import Searched, core_hours
 from counterpoint.framework.method import FIVE
@@ -29,6 +29,8 @@ class SearchProgress:
     write: Callable[[str], object]
     rounds: int | None = None
     """After which the search ends, if the hours hold them."""
+    halved: int | None = None
+    """Rounds by successive halving, the first ones; all if not given."""
     now: Callable[[], float] = time.time
     began: float | None = None
     before: float = 0.0
@@ -68,8 +70,12 @@ class SearchProgress:
         )
 
     def round_ended(self, number: int, found: Searched, pool: Sequence[Candidate]) -> None:
-        if self.rounds is not None:  # as long as the rounds so far
-            self.needed = found.core_hours * self.rounds / (number + 1)
+        if self.rounds is not None:  # as dear as the rounds so far, for what they train
+            size = found.settings.candidates
+            to_come = range(number + 1, self.rounds)
+            so_far = sum(round_cost(size, halved=one.halved) for one in found.rounds)
+            more = sum(round_cost(size, halved=is_halved(one, self.halved)) for one in to_come)
+            self.needed = found.core_hours * (1 + more / so_far)
         self._say(round_words(number, found, self.hours))
         best = ranked(found.judged())
         for line in best_lines(best[0], found, pool) if best else ["nothing has lived so far"]:

@@ -15,7 +15,7 @@ from counterpoint.design.design_settings import (
     trial_of,
 )
 from counterpoint.design.evolution import Accept, Round, next_round
-from counterpoint.design.halving import Rung, promoted
+from counterpoint.design.halving import Rung, is_halved, promoted, round_cost
 from counterpoint.design.population import known
 from counterpoint.design.refusal import refusal
 from counterpoint.design.search_files import (
@@ -64,17 +64,21 @@ def design(
     run: Run,
     watcher: Watcher,
     rounds: int | None = None,
+    halved: int | None = None,
 ) -> Searched:
     """Search until another round would not fit into the core-hours; resume what is in `out`.
 
-    With `rounds` it ends after so many too. A round that was begun is always finished, and there
-    is one at least. Rounds are a function of the settings and of the figures found before, and
-    every figure one of its trial: a search that was killed at any time and started again proposes
-    what an undisturbed one does. Work that is done twice counts, so that it may reach fewer rounds
-    in its hours; with `rounds`, and hours enough, it has the same ones.
+    With `rounds` it ends after so many too. The first `halved` rounds are by successive halving,
+    or all; the later ones train every candidate in full. A round that was begun is always finished
+    as it was begun, and there is one at least. Rounds are a function of the settings and of the
+    figures found before, and every figure one of its trial: a search that was killed at any time
+    and started again proposes what an undisturbed one does. Work that is done twice counts, so that
+    it may reach fewer rounds in its hours; with `rounds`, and hours enough, it has the same ones.
     """
     if rounds is not None and rounds < 1:
         raise ValueError(f"design: got {rounds} rounds; a search has one at least")
+    if halved is not None and halved < 0:
+        raise ValueError(f"design: got {halved} halved rounds; give 0 for none, or leave it out")
     out.mkdir(parents=True, exist_ok=True)
     begin(settings, out)
     unbundle(out)
@@ -87,7 +91,7 @@ def design(
         number = len(found.rounds)
         made = read_round(out, number)
         if made is None:
-            if number and found.core_hours * (number + 1) / number > hours:
+            if number and _hours_with(found, halved) > hours:
                 return found
             if number == rounds:
                 return found
@@ -101,6 +105,7 @@ def design(
                 size=settings.candidates,
                 seen=found.seen,
                 strategy=settings.strategy,
+                halved=is_halved(number, halved),
             )
             if not made.candidates and number == 0:
                 raise ValueError(_nothing_to_try(made))
@@ -117,6 +122,14 @@ def design(
         if nothing is not None:
             raise RunFailure(nothing)
         watcher.round_ended(number, found, pool)
+
+
+def _hours_with(found: Searched, halved: int | None) -> float:
+    """Return the core-hours after another round, if an operation costs what it did so far."""
+    size, number = found.settings.candidates, len(found.rounds)
+    so_far = sum(round_cost(size, halved=one.halved) for one in found.rounds)
+    more = round_cost(size, halved=is_halved(number, halved))
+    return found.core_hours * (1 + more / so_far)
 
 
 def _nothing_to_try(made: Round) -> str:
@@ -181,8 +194,8 @@ def accept_of(settings: DesignSettings, ground: ImageFacts) -> Accept:
 def _halve(found: Searched, store: ResultStore, run: Run, watcher: Watcher) -> None:
     """Run the last round of a search, rung by rung."""
     going = list(found.rounds[-1].candidates)
-    for rung in found.settings.rungs:
-        if rung.number > 0:
+    for place, rung in enumerate(found.settings.rungs_of(found.rounds[-1])):
+        if place > 0:
             scores, again = found.standing(rung.number - 1), found.doubles
             by_name = {c.fingerprint: c for c in going if c.fingerprint not in again}
             own = {name: scores[name] for name in by_name}
