@@ -32,8 +32,9 @@ def plan_lines(
         for rung in rungs(settings.candidates, settings.full, halved=kind):
             each = rung.budget.n / speed + OTHER + PROBED * len(settings.probes)
             taken[kind] += each * rung.places
+            name = f"rung {rung.number}" if kind else "in full"
             lines.append(
-                f"{f'rung {rung.number}' if kind else 'in full':8}{rung.places:>8}{rung.budget.n:>12.2g}"
+                f"{name:8}{rung.places:>8}{rung.budget.n:>12.2g}"
                 f"{rung.budget.n / epoch:>8.2g}{duration(each * settings.cpus):>10}"
             )
     fit = _that_fit(taken, halved, hours * 3600)

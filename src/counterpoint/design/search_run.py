@@ -75,10 +75,7 @@ def design(
     and started again proposes what an undisturbed one does. Work that is done twice counts, so that
     it may reach fewer rounds in its hours; with `rounds`, and hours enough, it has the same ones.
     """
-    if rounds is not None and rounds < 1:
-        raise ValueError(f"design: got {rounds} rounds; a search has one at least")
-    if halved is not None and halved < 0:
-        raise ValueError(f"design: got {halved} halved rounds; give 0 for none, or leave it out")
+    _refuse(rounds, halved)
     out.mkdir(parents=True, exist_ok=True)
     begin(settings, out)
     unbundle(out)
@@ -122,6 +119,14 @@ def design(
         if nothing is not None:
             raise RunFailure(nothing)
         watcher.round_ended(number, found, pool)
+
+
+def _refuse(rounds: int | None, halved: int | None) -> None:
+    """Refuse numbers of rounds that no search has."""
+    if rounds is not None and rounds < 1:
+        raise ValueError(f"design: got {rounds} rounds; a search has one at least")
+    if halved is not None and halved < 0:
+        raise ValueError(f"design: got {halved} halved rounds; give 0 for none, or leave it out")
 
 
 def _hours_with(found: Searched, halved: int | None) -> float:
