@@ -4,6 +4,8 @@ import os
 from contextlib import chdir
 from typing import Any
 
+from counterpoint.failures import RunFailure
+
 
 def joined_ray(address: str | None = None, *, what: str) -> Any:
     """Import Ray, which is an extra, and join a cluster; `what` is who asks.
@@ -19,8 +21,15 @@ def joined_ray(address: str | None = None, *, what: str) -> Any:
     if not ray.is_initialized():
         # Ray puts our current folder first on the path of every worker: a torch.py in it would
         # be run there. The folder of everybody has none.
-        with chdir("/"):
-            ray.init(address=address or os.environ.get("RAY_ADDRESS"), log_to_driver=False)
+        place = address or os.environ.get("RAY_ADDRESS")
+        try:
+            with chdir("/"):
+                ray.init(address=place, log_to_driver=False)
+        except Exception as error:  # Ray raises the plain class where a node does not start
+            raise RunFailure(
+                f"{what}: Ray cannot be joined at {place or 'this machine'}: {error}; "
+                "`ray status` says whether the cluster lives"
+            ) from error
     return ray
 
 

@@ -154,10 +154,42 @@ def test_a_random_search_need_not_be_named_again(out, folders):
     assert "best of a random search" in {one.rival for one in table}
 
 
-def test_a_random_search_comes_first_or_not_at_all(out, folders):
+def test_a_random_search_may_come_later_and_only_adds(out, folders, tmp_path):
+    apart = shutil.copytree(out, tmp_path / "apart")
+    with_random, run = replace(ASKED, random=folders / "random"), Scored()
+    before = confirm(out, ASKED, Scored())
+    after = confirm(out, with_random, run)
+    assert {trial.row for trial in run.ran} == {"best of a random search"}
+    assert compared(after) > compared(before)
+    assert {figures(one) for one in after} == {
+        figures(one) for one in confirm(apart, with_random, Scored())
+    }
+    assert confirm(out, ASKED, Scored()) == after
+
+
+def test_a_random_search_is_never_exchanged(out, folders, monkeypatch):
+    with_random = replace(ASKED, random=folders / "random")
+    confirm(out, with_random, Scored())
+    other = new_methods(read_design(folders / "random"))[1]
+    monkeypatch.setattr(confirm_run, "best_of_random", lambda *_: other)
+    with pytest.raises(ValueError, match="was made with --random"):
+        confirm(out, with_random, Scored())
+
+
+def test_a_random_search_that_comes_later_has_another_seed(out, folders, monkeypatch):
     confirm(out, ASKED, Scored())
-    with pytest.raises(ValueError, match="was made with --random None"):
+    real = confirm_run.read_settings
+    monkeypatch.setattr(confirm_run, "read_settings", lambda place: replace(real(place), seed=2))
+    with pytest.raises(ValueError, match="the seed 2, which is one of the confirmation"):
         confirm(out, replace(ASKED, random=folders / "random"), Scored())
+
+
+def compared(table):
+    return {(one.column, one.found, one.rival, one.probe) for one in table}
+
+
+def figures(one):
+    return one.column, one.found, one.rival, one.probe, one.means, one.corrected
 
 
 def test_a_rival_is_not_left_out_because_its_trial_failed(out):

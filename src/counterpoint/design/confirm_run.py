@@ -56,7 +56,8 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
 
     Contenders, seeds and budgets are decided once, on the images of the search, and written to
     confirmation.json: on other images, and after more hours of search, everything is run as it is.
-    What was run is kept in the folder of the search and is never run again.
+    What was run is kept in the folder of the search and is never run again. A random search may
+    come later as one more rival, once.
     """
     found = read_design(out)
     store = ResultStore(str(out / FOLDER))
@@ -64,6 +65,9 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
     plan = read_plan(out)
     if plan is None:
         plan = _choose(out, found, asked, random, store, run)
+        write_plan(out, plan)
+    elif random is not None and plan.random is None and asked.random is not None:
+        plan = plan.with_random(random, read_settings(asked.random).seed)
         write_plan(out, plan)
     plan.refuse_other(out, asked.counts, random)
     trials = _trials(found, plan, asked.data, store)

@@ -1,11 +1,11 @@
 """confirmation.json: what a confirmation compares, decided once before test images are read."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
-from counterpoint.design.confirmation import Contender
+from counterpoint.design.confirmation import Contender, contenders
 from counterpoint.design.search_files import write_durably
 
 PLAN_FILE = "confirmation.json"
@@ -29,6 +29,21 @@ class ConfirmationPlan:
     images: int
     """Of a trial at equal images."""
     contenders: tuple[Contender, ...]
+
+    def with_random(self, best: Candidate, seed: int) -> "ConfirmationPlan":
+        """Return the plan with the best of a random search, which comes after the choice.
+
+        It is another rival for everything that was found: it adds comparisons to correct for, and
+        changes none. It read no test image either. It comes once and is never exchanged.
+        """
+        if seed in self.seeds:
+            raise ValueError(
+                f"design: the random search has the seed {seed}, which is one of the confirmation; "
+                f"search at random with a seed that is not among {list(self.seeds)}"
+            )
+        before = {one.candidate.fingerprint for one in self.contenders}
+        more = [one for one in contenders([], [], best) if one.candidate.fingerprint not in before]
+        return replace(self, random=best.fingerprint, contenders=(*self.contenders, *more))
 
     def refuse_other(
         self, out: Path, counts: tuple[int, int, int], random: Candidate | None
