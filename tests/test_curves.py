@@ -1,8 +1,10 @@
 """scripts/curves: equal commits are equal to the bit, and a changed loss is told."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -22,8 +24,7 @@ def test_a_commit_beside_this_tree(data):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("equal to the bit") == 3
-    listed = subprocess.run(["git", "worktree", "list"], cwd=ROOT, capture_output=True, text=True)
-    assert "counterpoint-curves-" not in listed.stdout
+    assert "counterpoint-curves-" not in worktrees()
 
 
 def test_a_changed_loss_is_told(capsys):
@@ -43,3 +44,24 @@ def test_a_commit_that_is_not_there(data):
     )
     assert done.returncode == 2
     assert done.stderr.startswith("curves: ")
+
+
+def test_ended_from_outside_it_leaves_no_worktree(data):
+    running = subprocess.Popen(
+        [sys.executable, ROOT / "scripts/curves", "HEAD"],
+        env=os.environ | {"COUNTERPOINT_DATA": str(data)},
+    )
+    try:
+        while "counterpoint-curves-" not in worktrees() and running.poll() is None:
+            time.sleep(0.05)
+        running.terminate()
+        assert running.wait(60) == 128 + signal.SIGTERM
+    finally:
+        running.kill()
+    assert "counterpoint-curves-" not in worktrees()
+
+
+def worktrees():
+    return subprocess.run(
+        ["git", "worktree", "list"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
