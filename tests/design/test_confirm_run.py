@@ -98,6 +98,18 @@ def test_it_goes_on_where_it_was_stopped(out):
     assert len(both) == len(set(both))
 
 
+def test_kept_as_two_files_it_is_the_same(out):
+    """Without the folder of its trials, as one keeps it beside the code."""
+    run, stopped = Scored(), Scored(most=9)
+    with pytest.raises(KeyboardInterrupt):
+        confirm(out, ASKED, stopped)
+    shutil.rmtree(out / "confirmation")
+    table = confirm(out, ASKED, run)
+    assert {one.fingerprint for one in run.ran}.isdisjoint(one.fingerprint for one in stopped.ran)
+    shutil.rmtree(out / "confirmation")
+    assert read_confirmation(out) == table
+
+
 def test_other_images_have_the_same_rivals_and_are_corrected_together(out, folders):
     first = confirm(out, ASKED, Scored())
     other = folders / "other.npy"

@@ -19,16 +19,19 @@ from counterpoint.design.confirmation_plan import ConfirmationPlan, read_plan, w
 from counterpoint.design.confirmed import Compared, confirmed
 from counterpoint.design.design_settings import image_facts, trial_of
 from counterpoint.design.search_best import best_of_random, known_methods, new_methods
-from counterpoint.design.search_files import Searched, read_design, read_settings
+from counterpoint.design.search_files import Searched, read_design, read_settings, write_durably
 from counterpoint.design.variation import image_side
 from counterpoint.failures import RunFailure
 from counterpoint.study.budget import Flops
+from counterpoint.study.bundle import bundled, read_study
 from counterpoint.study.outcome import Outcome
-from counterpoint.study.result_store import ResultStore
+from counterpoint.study.result_store import FILE, ResultStore
 from counterpoint.study.tables.outcome_table import outcomes_in_order
 from counterpoint.study.trial import Trial
 
 FOLDER = "confirmation"
+CONFIRMED = "confirmed.json"
+"""All outcomes in one file: with it a search may be kept and confirmed further without FOLDER."""
 HEAT_SEED = 1_000_000  # beyond all seeds that --seeds asks for
 SHIPPED = 3  # shipped methods that are rivals: our choice
 Run = Callable[[Sequence[Trial], ResultStore], Iterator[Outcome]]
@@ -60,27 +63,44 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
     come later as one more rival, once.
     """
     found = read_design(out)
-    store = ResultStore(str(out / FOLDER))
+    store = _store(out)
     random = None if asked.random is None else best_of_random(asked.random, found)
-    plan = read_plan(out)
-    if plan is None:
-        plan = _choose(out, found, asked, random, store, run)
-        write_plan(out, plan)
-    elif random is not None and plan.random is None and asked.random is not None:
-        plan = plan.with_random(random, read_settings(asked.random).seed)
-        write_plan(out, plan)
-    plan.refuse_other(out, asked.counts, random)
-    trials = _trials(found, plan, asked.data, store)
-    planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
-    store.plan(list(planned.values()))
-    for _ in run(trials, store):
-        pass
+    try:
+        plan = read_plan(out)
+        if plan is None:
+            plan = _choose(out, found, asked, random, store, run)
+            write_plan(out, plan)
+        elif random is not None and plan.random is None and asked.random is not None:
+            plan = plan.with_random(random, read_settings(asked.random).seed)
+            write_plan(out, plan)
+        plan.refuse_other(out, asked.counts, random)
+        trials = _trials(found, plan, asked.data, store)
+        planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
+        store.plan(list(planned.values()))
+        for _ in run(trials, store):
+            pass
+    finally:  # however it ends
+        if ended := store.every():
+            write_durably(out / CONFIRMED, bundled((ended, store.planned())))
     return read_confirmation(out)
+
+
+def _store(out: Path) -> ResultStore:
+    """Return where the outcomes are, with those of CONFIRMED that are not there yet."""
+    store = ResultStore(str(out / FOLDER))
+    if (out / CONFIRMED).exists():
+        ended, planned = read_study(str(out / CONFIRMED))
+        for outcome in ended:
+            if not (store.workplace(outcome.trial) / FILE).exists():
+                store.keep(outcome)
+        if planned and not store.planned():
+            store.plan([trial for _, trial in planned])
+    return store
 
 
 def read_confirmation(out: Path) -> list[Compared]:
     """Compare what was confirmed so far; nothing where nothing was."""
-    store = ResultStore(str(out / FOLDER))
+    store = _store(out)
     planned = store.planned()
     outcomes = outcomes_in_order(store.every(), planned)
     names = dict.fromkeys(trial.row for _, trial in planned if trial.row.startswith("found "))
