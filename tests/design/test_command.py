@@ -12,7 +12,7 @@ import pytest
 
 from counterpoint.cli import main
 from counterpoint.design.design_settings import DesignSettings, ImageFacts, epoch_flops, full_flops
-from counterpoint.design.plan_words import plan_lines
+from counterpoint.design.plan_words import OTHER, plan_lines
 from counterpoint.design.search_files import read_design
 
 COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
@@ -46,6 +46,26 @@ def test_hours_hold_ten_rounds_and_a_trial_is_an_epoch_at_most():
     assert "ends after" not in lines[-1]
     few = plan_lines(DesignSettings(data="", full=short), ground, 1.0, 40e9, 2)
     assert few[-1].endswith("; it ends after 2 (--rounds)")
+
+
+def test_a_plan_says_what_rounds_without_halving_take():
+    ground = ImageFacts((3, 32, 32), 32, 45_000)
+    settings = DesignSettings(data="", full=1e12)
+    seconds = 1e12 / 40e9 + OTHER  # of a full trial
+    hours = 2.5 * 27 * seconds / 3600
+    lines = plan_lines(settings, ground, hours, 40e9, None, 0)
+    assert [line.split()[:3] for line in lines if line.startswith(("rung", "in full"))] == [
+        ["in", "full", "27"]
+    ]
+    assert "a round is 27 full trials" in lines[-2]
+    assert "hold about 2 rounds with 54 candidates" in lines[-1]
+    both = plan_lines(settings, ground, hours, 40e9, None, 1)
+    assert sum(line.startswith("rung") for line in both) == 3
+    assert "from round 1 on, without halving:" in both
+    halved = int(
+        plan_lines(settings, ground, hours, 40e9)[-1].partition(" hold about ")[2].split()[0]
+    )
+    assert halved > 2
 
 
 def test_a_missing_folder_and_an_unknown_criterion_are_said_at_once(capsys, data):
