@@ -16,6 +16,7 @@ MINIMUM = {
     "full_epochs": 0,
     "gpus": 0,
     "gpus_per_node": 0,
+    "halved": 0,
     "hours": 0,
     "images": 1,
     "keep": 2,
