@@ -2,6 +2,7 @@
 
 from itertools import count, takewhile
 from pathlib import Path
+from statistics import fmean, stdev
 
 from counterpoint.design.calibration_table import calibration_table
 from counterpoint.design.criteria_calibration import calibration
@@ -25,3 +26,17 @@ def test_the_search_can_be_resumed_and_names_no_machine():
     outcomes, planned = read_study(str(KEPT / "outcomes.json"))
     assert {outcome.trial.name for outcome in outcomes} == names
     assert [trial.fingerprint for _, trial in planned] == [o.fingerprint for o in outcomes]
+
+
+def test_the_documented_confirmation_is_what_the_trials_say():
+    outcomes, _ = read_study(str(KEPT / "confirmed.json"))
+    text = (DOCS / "results.md").read_text()
+    names = {"cmc-small": "CMC", "hcl-small": "HCL", "siglip-small": "SigLIP"}
+    for row in (*names, "found 1", "found 2", "found 3"):
+        own = [o for o in outcomes if o.trial.row == row and o.trial.column.endswith("operations")]
+        assert len(own) == 5
+        linear, knn = (
+            f"{100 * fmean(values):.1f} ± {100 * stdev(values):.1f}"
+            for values in ([o.figures[probe] for o in own] for probe in ("linear", "knn"))
+        )
+        assert f"| {names.get(row, row)} | {linear} | {knn} | {own[0].cost.images:,} |" in text
