@@ -218,6 +218,8 @@ def test_later_rounds_may_train_every_candidate_in_full(settings, tmp_path):
     once = design(settings, tmp_path / "b", run=Pretended(), rounds=3, halved=1, **wanted)
     assert all_figures(once) == all_figures(found)
     assert files(tmp_path / "a") == files(tmp_path / "b")
+    more = design(settings, tmp_path / "a", run=Pretended(), rounds=4, **wanted)
+    assert not more.rounds[-1].halved  # a search that trains in full stays so
     with pytest.raises(ValueError, match="got -1 halved rounds"):
         design(settings, tmp_path / "c", run=Pretended(), halved=-1, **wanted)
 

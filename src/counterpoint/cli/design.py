@@ -59,7 +59,8 @@ def design_command(
         rounds: End after so many rounds, if the hours hold them (default: the hours decide).
         halved: Choose by short trials in the first N rounds only, and train every candidate of
             later rounds in full: three times the operations, for nine times as many candidates
-            that are compared at full length (default: in all rounds).
+            that are compared at full length. Rounds stay in full once they are (default: in all
+            rounds).
         out: Folder of the search.
         plan: Only print what the search would take.
         labels: Choose by the validation accuracy of this probe, where there are labels

@@ -19,13 +19,19 @@ from counterpoint.design.confirmation_plan import ConfirmationPlan, read_plan, w
 from counterpoint.design.confirmed import Compared, confirmed
 from counterpoint.design.design_settings import image_facts, trial_of
 from counterpoint.design.search_best import best_of_random, known_methods, new_methods
-from counterpoint.design.search_files import Searched, read_design, read_settings, write_durably
+from counterpoint.design.search_files import (
+    Searched,
+    read_design,
+    read_settings,
+    restore_outcomes,
+    write_durably,
+)
 from counterpoint.design.variation import image_side
 from counterpoint.failures import RunFailure
 from counterpoint.study.budget import Flops
-from counterpoint.study.bundle import bundled, read_study
+from counterpoint.study.bundle import bundled
 from counterpoint.study.outcome import Outcome
-from counterpoint.study.result_store import FILE, ResultStore
+from counterpoint.study.result_store import ResultStore
 from counterpoint.study.tables.outcome_table import outcomes_in_order
 from counterpoint.study.trial import Trial
 
@@ -88,13 +94,7 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
 def _store(out: Path) -> ResultStore:
     """Return where the outcomes are, with those of CONFIRMED that are not there yet."""
     store = ResultStore(str(out / FOLDER))
-    if (out / CONFIRMED).exists():
-        ended, planned = read_study(str(out / CONFIRMED))
-        for outcome in ended:
-            if not (store.workplace(outcome.trial) / FILE).exists():
-                store.keep(outcome)
-        if planned and not store.planned():
-            store.plan([trial for _, trial in planned])
+    restore_outcomes(out / CONFIRMED, store)
     return store
 
 

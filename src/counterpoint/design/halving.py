@@ -55,11 +55,6 @@ def round_cost(size: int, *, halved: bool = True) -> float:
     return sum(rung.places * rung.budget.n for rung in rungs(size, 1.0, halved=halved))
 
 
-def is_halved(number: int, halved: int | None) -> bool:
-    """Whether a round is, if the first `halved` ones are, or all."""
-    return halved is None or number < halved
-
-
 def promoted(scores: Mapping[str, float], places: int) -> list[str]:
     """Return the fingerprints that go on, best first; what failed or collapsed never does.
 

@@ -1,7 +1,7 @@
 """What a search would take, before it is begun."""
 
 from counterpoint.design.design_settings import REFERENCE, DesignSettings, ImageFacts, epoch_flops
-from counterpoint.design.halving import is_halved, round_cost, rungs
+from counterpoint.design.halving import round_cost, rungs
 from counterpoint.report.words import duration
 
 OTHER, PROBED = 6.0, 6.0
@@ -56,6 +56,6 @@ def _that_fit(taken: dict[bool, float], halved: int | None, seconds: float) -> i
     """Return how many rounds fit into the seconds, one at least."""
     fit = 0
     while seconds > 0:
-        seconds -= taken[is_halved(fit, halved)]
+        seconds -= taken[halved is None or fit < halved]
         fit += seconds >= 0
     return max(1, fit)

@@ -5,13 +5,14 @@ resumed without trials/.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.design_settings import DesignSettings, differing, trial_of
 from counterpoint.design.evolution import Judged, Round
+from counterpoint.design.halving import round_cost
 from counterpoint.design.judging import same_figures, standing
 from counterpoint.framework import codec
 from counterpoint.study.bundle import read_study
@@ -55,6 +56,24 @@ class Searched:
     def core_hours(self) -> float:
         """What all trials took of the processors, however busy these were with other things."""
         return sum(core_hours(outcome, self.settings) for outcome in self.outcomes.values())
+
+    def hours_with(self, to_come: Iterable[bool]) -> float:
+        """Return the core-hours after more rounds, if an operation costs what it did so far.
+
+        `to_come` says of each round whether it is halved.
+        """
+        size = self.settings.candidates
+        so_far = sum(round_cost(size, halved=one.halved) for one in self.rounds)
+        more = sum(round_cost(size, halved=halved) for halved in to_come)
+        return self.core_hours * (1 + more / so_far)
+
+    def will_be_halved(self, number: int, halved: int | None) -> bool:
+        """Whether a round to come is, if the first `halved` ones are, or all.
+
+        A search that trains in full stays so: short trials were seen to mislead it.
+        """
+        begun = all(one.halved for one in self.rounds)
+        return begun and (halved is None or number < halved)
 
     def standing(self, rung: int) -> dict[str, float]:
         """Return the standing of every candidate that was run on a rung."""
@@ -154,13 +173,22 @@ def read_design(out: Path) -> Searched:
 
 def unbundle(out: Path) -> None:
     """Put the outcomes of outcomes.json back into trials/, those that are not there."""
-    file = out / OUTCOMES
+    restore_outcomes(out / OUTCOMES, ResultStore(str(out / TRIALS)))
+
+
+def restore_outcomes(file: Path, store: ResultStore) -> None:
+    """Put the outcomes of a file into a store, those that are not there, and its plan if none is.
+
+    A file that does not exist has none.
+    """
     if not file.exists():
         return
-    store = ResultStore(str(out / TRIALS))
-    for outcome in read_study(str(file))[0]:
+    outcomes, planned = read_study(str(file))
+    for outcome in outcomes:
         if outcome_of(outcome.trial, store) is None:
             store.keep(outcome)
+    if not store.planned():
+        store.plan([trial for _, trial in planned])
 
 
 def outcome_of(trial: Trial, store: ResultStore) -> Outcome | None:

@@ -8,7 +8,7 @@ from math import inf
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.evolution import Judged, Round, ranked
-from counterpoint.design.halving import Rung, is_halved, round_cost
+from counterpoint.design.halving import Rung
 from counterpoint.design.judging import lost
 from counterpoint.design.search_files import Searched, core_hours
 from counterpoint.framework.method import FIVE
@@ -71,11 +71,10 @@ class SearchProgress:
 
     def round_ended(self, number: int, found: Searched, pool: Sequence[Candidate]) -> None:
         if self.rounds is not None:  # as dear as the rounds so far, for what they train
-            size = found.settings.candidates
             to_come = range(number + 1, self.rounds)
-            so_far = sum(round_cost(size, halved=one.halved) for one in found.rounds)
-            more = sum(round_cost(size, halved=is_halved(one, self.halved)) for one in to_come)
-            self.needed = found.core_hours * (1 + more / so_far)
+            self.needed = found.hours_with(
+                found.will_be_halved(one, self.halved) for one in to_come
+            )
         self._say(round_words(number, found, self.hours))
         best = ranked(found.judged())
         for line in best_lines(best[0], found, pool) if best else ["nothing has lived so far"]:

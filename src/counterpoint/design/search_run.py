@@ -15,7 +15,7 @@ from counterpoint.design.design_settings import (
     trial_of,
 )
 from counterpoint.design.evolution import Accept, Round, next_round
-from counterpoint.design.halving import Rung, is_halved, promoted, round_cost
+from counterpoint.design.halving import Rung, promoted
 from counterpoint.design.population import known
 from counterpoint.design.refusal import refusal
 from counterpoint.design.search_files import (
@@ -69,11 +69,12 @@ def design(
     """Search until another round would not fit into the core-hours; resume what is in `out`.
 
     With `rounds` it ends after so many too. The first `halved` rounds are by successive halving,
-    or all; the later ones train every candidate in full. A round that was begun is always finished
-    as it was begun, and there is one at least. Rounds are a function of the settings and of the
-    figures found before, and every figure one of its trial: a search that was killed at any time
-    and started again proposes what an undisturbed one does. Work that is done twice counts, so that
-    it may reach fewer rounds in its hours; with `rounds`, and hours enough, it has the same ones.
+    or all. The later ones train every candidate in full, and the search stays so. A round that was
+    begun is always finished as it was begun, and there is one at least. Rounds are a function of
+    the settings and of the figures found before, and every figure one of its trial: a search that
+    was killed at any time and started again proposes what an undisturbed one does. Work that is
+    done twice counts, so that it may reach fewer rounds in its hours; with `rounds`, and hours
+    enough, it has the same ones.
     """
     _refuse(rounds, halved)
     out.mkdir(parents=True, exist_ok=True)
@@ -88,7 +89,8 @@ def design(
         number = len(found.rounds)
         made = read_round(out, number)
         if made is None:
-            if number and _hours_with(found, halved) > hours:
+            next_halved = found.will_be_halved(number, halved)
+            if number and found.hours_with([next_halved]) > hours:
                 return found
             if number == rounds:
                 return found
@@ -102,7 +104,7 @@ def design(
                 size=settings.candidates,
                 seen=found.seen,
                 strategy=settings.strategy,
-                halved=is_halved(number, halved),
+                halved=next_halved,
             )
             if not made.candidates and number == 0:
                 raise ValueError(_nothing_to_try(made))
@@ -127,14 +129,6 @@ def _refuse(rounds: int | None, halved: int | None) -> None:
         raise ValueError(f"design: got {rounds} rounds; a search has one at least")
     if halved is not None and halved < 0:
         raise ValueError(f"design: got {halved} halved rounds; give 0 for none, or leave it out")
-
-
-def _hours_with(found: Searched, halved: int | None) -> float:
-    """Return the core-hours after another round, if an operation costs what it did so far."""
-    size, number = found.settings.candidates, len(found.rounds)
-    so_far = sum(round_cost(size, halved=one.halved) for one in found.rounds)
-    more = round_cost(size, halved=is_halved(number, halved))
-    return found.core_hours * (1 + more / so_far)
 
 
 def _nothing_to_try(made: Round) -> str:
