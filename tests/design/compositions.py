@@ -4,8 +4,9 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
+from counterpoint.design.crossover import crossed
 from counterpoint.design.population import known
-from counterpoint.design.variation import crossed, mutated, random_candidate
+from counterpoint.design.variation import mutated, random_candidate
 from counterpoint.parts.encoders import NarrowResNet
 
 SIDE = 32

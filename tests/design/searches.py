@@ -3,6 +3,7 @@
 import hashlib
 from random import Random
 
+from counterpoint.design import search_start
 from counterpoint.design.design_settings import DesignSettings, trial_of
 from counterpoint.design.evolution import next_round
 from counterpoint.design.halving import promoted
@@ -94,3 +95,9 @@ def written(found, out):
     for one in found.outcomes.values():
         store.keep(one)
     return out
+
+
+def pretend_ground(monkeypatch, few=None):
+    """Let a search start as `searched` does: with its pool, and with what it refuses."""
+    monkeypatch.setattr(search_start, "known", lambda *_: known(32, ENCODER)[:few])
+    monkeypatch.setattr(search_start, "refusal", lambda candidate, *_, **__: refused(candidate))

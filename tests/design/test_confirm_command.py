@@ -5,7 +5,7 @@ import pytest
 
 from counterpoint.cli import main
 from counterpoint.design import confirm_run, finish
-from design.searches import searched, written
+from design.searches import pretend_ground, searched, written
 
 
 def test_a_folder_without_a_search_is_said_at_once(tmp_path):
@@ -28,7 +28,8 @@ def test_an_unfinished_round_is_said_before_the_choice(tmp_path, capsys, monkeyp
 
 
 @pytest.mark.full
-def test_it_prints_a_table_and_writes_the_report(tmp_path, capsys):
+def test_it_prints_a_table_and_writes_the_report(tmp_path, capsys, monkeypatch):
+    pretend_ground(monkeypatch, few=2)
     rng = np.random.default_rng(0)
     images = rng.integers(256, size=(400, 32, 32, 3), dtype=np.uint8)
     np.savez(tmp_path / "photos.npz", images=images, labels=np.arange(400) % 4)

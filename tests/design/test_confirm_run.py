@@ -14,11 +14,11 @@ from counterpoint.design.confirm_run import (
     read_confirmation,
 )
 from counterpoint.design.search_best import new_methods
-from counterpoint.design.search_files import read_design
+from counterpoint.design.search_files import SETTINGS, read_design, read_settings, write_round
 from counterpoint.failures import RunFailure
 from counterpoint.study import Images
 from design.confirmations import outcome
-from design.searches import searched, written
+from design.searches import pretend_ground, searched, written
 
 ASKED = ConfirmRequest(top=2, seeds=2, shipped=2)
 
@@ -63,7 +63,8 @@ class Scored:
 
 
 @pytest.fixture
-def out(folders, tmp_path):
+def out(folders, tmp_path, monkeypatch):
+    pretend_ground(monkeypatch)
     shutil.copytree(folders / "evolution", tmp_path / "design")
     return tmp_path / "design"
 
@@ -227,3 +228,18 @@ def test_a_random_search_of_another_cost_is_refused(out, folders, tmp_path):
     shutil.rmtree(cheap / "trials")
     with pytest.raises(ValueError, match="took 0 core-hours and the search"):
         confirm(out, ConfirmRequest(random=cheap), Scored())
+
+
+def test_rivals_are_shipped_methods_that_the_search_itself_did_not_run(out, folders):
+    """A search that began with the best of an earlier one has no known methods of its own."""
+    settings = read_settings(out)
+    begun = replace(settings, earlier=str(folders / "evolution"))
+    (out / SETTINGS).write_text(begun.to_json())
+    (made,) = read_design(out).rounds
+    write_round(out, 0, replace(made, candidates=tuple(c for c in made.candidates if c.parents)))
+    run = Scored()
+    confirm(out, ASKED, run)
+    known = [one.change for one in read_design(folders / "evolution").candidates.values()]
+    heats = [one.row for one in run.ran if one.column == "heat"]
+    assert len(heats) > 10
+    assert set(heats) <= set(known)

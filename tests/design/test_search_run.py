@@ -7,12 +7,12 @@ from itertools import count
 import pytest
 
 from counterpoint import NarrowResNet
-from counterpoint.design import search_run
+from counterpoint.design import search_start
 from counterpoint.design.again import design_again
 from counterpoint.design.design_settings import DesignSettings, trial_of
 from counterpoint.design.evolution import ranked
 from counterpoint.design.judging import LOST
-from counterpoint.design.search_files import read_design, round_file
+from counterpoint.design.search_files import read_design, round_file, whole_core_hours
 from counterpoint.design.search_progress import SearchProgress, nearest_words, round_words
 from counterpoint.design.search_run import design
 from counterpoint.failures import RunFailure
@@ -26,9 +26,9 @@ ROUND = (4 + 1 + 1) * SECONDS / 3600  # core-hours
 @pytest.fixture
 def settings(data, monkeypatch):
     """Of a search in which nothing is refused but CPC, and three methods are known."""
-    whole = search_run.known
-    monkeypatch.setattr(search_run, "known", lambda side, encoder: whole(side, encoder)[:3])
-    monkeypatch.setattr(search_run, "refusal", _refusal)
+    whole = search_start.known
+    monkeypatch.setattr(search_start, "known", lambda side, encoder: whole(side, encoder)[:3])
+    monkeypatch.setattr(search_start, "refusal", _refusal)
     return DesignSettings(
         data=str(data / "cifar10"), full=9e9, candidates=4, encoder=TINY, limit=240, batch=32
     )
@@ -243,6 +243,33 @@ def test_a_search_of_before_there_was_a_choice_was_halved(settings, tmp_path):
     assert read_design(tmp_path) == found
 
 
+def test_a_search_may_begin_with_the_best_of_an_earlier_one(settings, tmp_path):
+    """Its first round is theirs, and it resumes without reading them again."""
+    before = searched(settings, tmp_path / "before", Pretended())
+    best = [one.candidate for one in ranked(before.judged())]
+    after = replace(settings, labelled=200, earlier=str(tmp_path / "before"))
+    found = searched(after, tmp_path / "after", Pretended(), hours=ROUND)
+    names = {one.fingerprint for one in found.rounds[0].candidates}
+    assert best[0].fingerprint in names
+    assert names <= {one.fingerprint for one in best}
+    assert len(names) == settings.candidates
+    hours = found.core_hours + before.core_hours
+    assert whole_core_hours(found) == pytest.approx(hours)
+    assert "--earlier" in design_again(found, epochs=1, out="after")
+    (tmp_path / "before").rename(tmp_path / "elsewhere")
+    more = searched(after, tmp_path / "after", Pretended())
+    assert more.rounds[:1] == found.rounds
+    assert len(more.rounds) == 3
+
+
+def test_what_an_earlier_search_must_be_is_said(settings, tmp_path):
+    none = replace(settings, earlier=str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="none has no search; --earlier takes the folder of one"):
+        searched(none, tmp_path / "out", Pretended())
+    with pytest.raises(ValueError, match="a random search takes nothing from an earlier one"):
+        searched(replace(none, strategy="random"), tmp_path / "random", Pretended())
+
+
 def test_another_search_in_the_same_folder_is_refused(settings, tmp_path):
     searched(settings, tmp_path, Pretended(), hours=ROUND)
     with pytest.raises(ValueError, match="has a search with seed 0, and this one has 1"):
@@ -250,7 +277,7 @@ def test_another_search_in_the_same_folder_is_refused(settings, tmp_path):
 
 
 def test_a_search_that_cannot_begin_says_why(settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(search_run, "refusal", lambda *_, **__: "cost: too much")
+    monkeypatch.setattr(search_start, "refusal", lambda *_, **__: "cost: too much")
     with pytest.raises(ValueError, match="amdim-small for cost: too much; give more --hours"):
         searched(settings, tmp_path, Pretended())
 
@@ -260,7 +287,7 @@ def test_a_candidate_that_breaks_the_count_is_refused(settings, tmp_path, monkey
         if candidate.change == "simclr-small":
             raise RuntimeError("never thought of")
 
-    monkeypatch.setattr(search_run, "refusal", broken)
+    monkeypatch.setattr(search_start, "refusal", broken)
     found = searched(settings, tmp_path, Pretended(), hours=ROUND)
     assert [why for _, why in found.rounds[0].refused] == ["RuntimeError: never thought of"]
 
@@ -324,7 +351,7 @@ def test_lines_say_how_far_it_is_and_what_is_best(settings, tmp_path):
 
 
 def test_the_nearest_known_method_is_named():
-    simclr, other = search_run.known(32, NarrowResNet())[2:4]
+    simclr, other = search_start.known(32, NarrowResNet())[2:4]
     assert nearest_words(simclr, [other, simclr]) == "it is simclr-small"
     warmer = replace(simclr, training=(("lr", 1.0),))
     assert nearest_words(warmer, [simclr]) == "the parts of simclr-small, other settings"

@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-import pytest
-
 from counterpoint.design.candidate import Candidate
+from counterpoint.design.candidate_settings import image_side, label
+from counterpoint.design.crossover import crossed
 from counterpoint.design.settings_tree import nodes
-from counterpoint.design.variation import crossed, image_side, label, mutated, random_candidate
+from counterpoint.design.variation import mutated, random_candidate
 from counterpoint.framework.method import FIVE
 from counterpoint.parts.encoders.innermost import innermost
 from design.compositions import BATCH, composed, in_small_batches, population
@@ -66,26 +66,6 @@ def test_a_candidate_that_was_drawn_is_named_by_its_fingerprint():
     assert label(one) == one.fingerprint
     assert crossed(one, other, rng).change.endswith(f"the rest of {other.fingerprint}")
     assert label(pool[2]) == "simclr-small"
-
-
-def test_a_crossover_takes_parts_of_both_and_the_training_of_one():
-    by_name = {one.change: one for one in population()}
-    one, other = by_name["moco-small"], by_name["cpc-small"]
-    for seed in range(20):
-        child = crossed(one, other, Random(seed))
-        taken = differing(child, other)
-        assert taken
-        assert differing(child, one)
-        assert all(getattr(child.method, n) == getattr(one.method, n) for n in taken)
-        assert child.training == other.training
-        assert child.parents == (one.fingerprint, other.fingerprint)
-        assert child.change == f"{', '.join(taken)} of moco-small, the rest of cpc-small"
-
-
-def test_two_methods_that_differ_in_one_part_are_not_crossed():
-    by_name = {one.change: one for one in population()}
-    with pytest.raises(ValueError, match="simclr-small and dcl-small differ in 1 parts"):
-        crossed(by_name["simclr-small"], by_name["dcl-small"], Random(0))
 
 
 def test_random_candidates_are_drawn_from_the_whole_pool():

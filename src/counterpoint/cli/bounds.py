@@ -22,6 +22,7 @@ MINIMUM = {
     "keep": 2,
     "keep_hours": 0,
     "kilobytes": 0,
+    "labelled": 1,
     "lanes": 1,
     "limit": 1,
     "lr": 0,

@@ -23,6 +23,8 @@ def design_command(
     plan: bool = False,
     labels: Literal["knn", "linear"] | None = None,
     watch: Literal["knn", "linear"] | None = None,
+    labelled: int = 5000,
+    earlier: str | None = None,
     criteria: str = "rankme,lidar",
     strategy: Literal["evolution", "random"] = "evolution",
     candidates: int = 27,
@@ -67,6 +69,10 @@ def design_command(
             (default: none, criteria without labels choose).
         watch: Record the validation accuracy of this probe, and do not choose by it
             (default: none).
+        labelled: Labelled images of each split that these probes read. With few of them the probe
+            prefers short vectors; with many a trial takes longer.
+        earlier: Folder of an earlier search with other settings. The best of each kind that it
+            found are the first candidates, in the place of the known methods (default: none).
         criteria: Criteria to choose by, of rankme, lidar, alpha, rotation and learnability; their
             mean rank counts.
         strategy: "random" draws every candidate at random, for a comparison at equal cost.
@@ -99,6 +105,8 @@ def design_command(
         "criteria": chosen,
         "labels": labels,
         "watch": () if watch is None else (watch,),
+        "labelled": labelled,
+        "earlier": earlier,
         "encoder": encoder or ENCODER,
         "size": size,
         "limit": limit,

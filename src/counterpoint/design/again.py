@@ -26,7 +26,7 @@ def design_again(found: Searched, *, epochs: float, out: str) -> str:
     usual = {place.name: place.default for place in fields(DesignSettings)}
     for name in (place.name for place in fields(DesignSettings)):
         value = getattr(settings, name)
-        if name in {"data", "full", "labelled", "least_steps"} or value == usual[name]:
+        if name in {"data", "full", "least_steps"} or value == usual[name]:
             continue
         option = OPTIONS.get(name, "--" + name.replace("_", "-"))
         several = value if isinstance(value, tuple) else (value,)

@@ -127,7 +127,7 @@ CHOICES: Mapping[Key, tuple[Any, ...]] = {
 }
 
 SHARES: Mapping[Key, tuple[Any, ...]] = {
-    ("RandomResizedCrop", "size"): (1 / 2, 5 / 8, 3 / 4, 1.0),  # our small recipes have 5/8
+    ("RandomResizedCrop", "size"): (3 / 8, 1 / 2, 5 / 8, 3 / 4, 1.0),  # our small recipes 5/8
     ("Patches", "q overlap"): ((1 / 4, 0.0), (1 / 4, 1 / 8), (1 / 2, 0.0), (1 / 2, 1 / 4)),
     # the paper's section 4, its section 3 and CPC; patches of half a side are our choice
 }
@@ -138,7 +138,7 @@ def choices_for(side: int | None) -> dict[Key, tuple[Any, ...]]:
     """Return the table for images of one side; None leaves out what is in pixels.
 
     >>> choices_for(32)["RandomResizedCrop", "size"]
-    (16, 20, 24, 32)
+    (12, 16, 20, 24, 32)
     """
     pixels = {} if side is None else {key: _pixels(some, side) for key, some in SHARES.items()}
     return {**CHOICES, **pixels}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
+from counterpoint.design.candidate_settings import image_side
 from counterpoint.design.confirmation import (
     SEEDS,
     TOP,
@@ -18,7 +19,7 @@ from counterpoint.design.confirmation import (
 from counterpoint.design.confirmation_plan import ConfirmationPlan, read_plan, write_plan
 from counterpoint.design.confirmed import Compared, confirmed
 from counterpoint.design.design_settings import image_facts, trial_of
-from counterpoint.design.search_best import best_of_random, known_methods, new_methods
+from counterpoint.design.search_best import best_of_random, new_methods
 from counterpoint.design.search_files import (
     Searched,
     read_design,
@@ -26,7 +27,7 @@ from counterpoint.design.search_files import (
     restore_outcomes,
     write_durably,
 )
-from counterpoint.design.variation import image_side
+from counterpoint.design.search_start import shipped_that_fit
 from counterpoint.failures import RunFailure
 from counterpoint.study.budget import Flops
 from counterpoint.study.bundle import bundled
@@ -176,9 +177,7 @@ def _rivals(
     found: Searched, store: ResultStore, run: Run, *, seed: int, count: int
 ) -> list[Candidate]:
     """Choose the shipped methods to compare with: with labels, at full length."""
-    shipped = known_methods(found)
-    if not shipped:
-        raise ValueError("design: this search has no known methods; confirm one by evolution")
+    shipped = shipped_that_fit(found.settings)
     heats = heat_trials(
         shipped, pattern_of(found, shipped[0], None), full=found.settings.full, seed=seed
     )

@@ -58,6 +58,7 @@ class DesignSettings:
     watch: tuple[Probe, ...] = ()
     """Probes whose validation figures are recorded and choose nothing."""
     labelled: int = LABELLED
+    """Images of each split that probes read."""
     encoder: str = ENCODER
     """A name, or an encoder's JSON."""
     size: int | None = None
@@ -67,6 +68,8 @@ class DesignSettings:
     batch: int | None = None
     """In the place of the batch of every known method."""
     least_steps: int = LEAST_STEPS
+    earlier: str | None = None
+    """Folder of an earlier search, whose best candidates are the first round."""
     cpus: int = 1
     """Threads of a trial: sums are added in another order by more of them."""
 

@@ -7,9 +7,14 @@ from random import Random
 from typing import Literal
 
 from counterpoint.design.candidate import Candidate
+from counterpoint.design.crossover import (
+    crossed,
+    parts_that_differ,
+    settings_that_differ,
+    with_settings_of,
+)
 from counterpoint.design.judging import LOST
-from counterpoint.design.variation import crossed, mutated, random_candidate
-from counterpoint.framework.method import FIVE
+from counterpoint.design.variation import mutated, random_candidate
 
 Strategy = Literal["evolution", "random"]
 Accept = Callable[[Candidate], str | None]
@@ -17,7 +22,9 @@ Accept = Callable[[Candidate], str | None]
 
 PARENTS = 27  # candidates that may have children: our choice, a round's worth
 TOURNAMENT = 3  # our choice; a larger one is greedier
-MUTATION = 0.7  # share of children with one parent: our choice
+MUTATION, PARTS = 0.6, 0.2
+"""Shares of children with one parent, and with parts of two; the rest has settings of two: our
+choice."""
 TRIES = 40  # proposals for each place of a round, before it is left empty
 
 
@@ -56,12 +63,13 @@ def next_round(
     seen: Collection[str] = (),
     strategy: Strategy = "evolution",
     halved: bool = True,
+    first: Sequence[Candidate] | None = None,
 ) -> Round:
     """Propose `size` candidates that were not seen before and that `accept` does not refuse.
 
-    Round 0 is the known methods of the pool, all of them, filled up with changes to them. Later
-    rounds are children of the best so far. A random search draws every candidate at random, from
-    round 0 on. The same arguments give the same round.
+    Round 0 is the known methods of the pool, all of them, or the candidates of `first`, filled up
+    with changes to the known ones. Later rounds are children of the best so far. A random search
+    draws every candidate at random, from round 0 on. The same arguments give the same round.
     """
     rng = Random(f"{seed} {number} {strategy}")  # noqa: S311 (no secret: a search that repeats)
     met, taken, refused = set(seen), list[Candidate](), list[tuple[Candidate, str]]()
@@ -77,8 +85,8 @@ def next_round(
             refused.append((candidate, why))
 
     if number == 0 and strategy == "evolution":
-        for known in pool:
-            consider(known)
+        for one in pool if first is None else first:
+            consider(one)
     proposed = _random(pool, rng) if strategy == "random" else _children(history, pool, rng)
     for candidate in islice(proposed, TRIES * size):
         if len(taken) >= size:
@@ -106,14 +114,13 @@ def _children(
         if not parents:  # round 0, or nothing has lived
             yield mutated(rng.choice(pool), pool, rng)
             continue
-        one, other = _winner(parents, rng), _winner(parents, rng)
-        cross = rng.random() >= MUTATION and len(parts_that_differ(one, other)) > 1
-        yield crossed(one, other, rng) if cross else mutated(one, pool, rng)
-
-
-def parts_that_differ(one: Candidate, other: Candidate) -> list[str]:
-    """Return the parts that two candidates do not share: a crossover needs two of them."""
-    return [name for name in FIVE if getattr(one.method, name) != getattr(other.method, name)]
+        one, other, kind = _winner(parents, rng), _winner(parents, rng), rng.random()
+        if kind >= MUTATION + PARTS and settings_that_differ(one, other):
+            yield with_settings_of(other, one, rng)
+        elif MUTATION <= kind < MUTATION + PARTS and len(parts_that_differ(one, other)) > 1:
+            yield crossed(one, other, rng)
+        else:
+            yield mutated(one, pool, rng)
 
 
 def _winner(parents: Sequence[Candidate], rng: Random) -> Candidate:

@@ -1,11 +1,11 @@
-"""The best of a search: what is new in it, what was known, and the best of a random one."""
+"""The best of a search: what is new in it, and the best of a random one."""
 
 from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.design_settings import differing
 from counterpoint.design.evolution import ranked
-from counterpoint.design.search_files import Searched, read_design
+from counterpoint.design.search_files import Searched, read_design, whole_core_hours
 from counterpoint.methods import RECIPES
 
 COST_SHARE = 0.1  # by which a random search may differ: about a round of ten
@@ -17,12 +17,6 @@ def new_methods(found: Searched) -> list[Candidate]:
     return [one for one in best if one.parents or one.change not in RECIPES]
 
 
-def known_methods(found: Searched) -> list[Candidate]:
-    """Return the known methods of a search, as they were run."""
-    every = found.candidates.values()
-    return [one for one in every if not one.parents and one.change in RECIPES]
-
-
 def best_of_random(place: Path, found: Searched) -> Candidate:
     """Return the best of a random search, which must have had the same settings and cost."""
     other = read_design(place)
@@ -30,16 +24,17 @@ def best_of_random(place: Path, found: Searched) -> Candidate:
         raise ValueError(
             f"design: {place} is not a random search; counterpoint design --strategy random is one"
         )
-    free = {"strategy", "seed"}
+    free = {"strategy", "seed", "earlier"}
     if unlike := [name for name in differing(found.settings, other.settings) if name not in free]:
         raise ValueError(
             f"design: {place} has other settings ({', '.join(unlike)}); search at random with the "
             "options of the search"
         )
-    if abs(other.core_hours - found.core_hours) > COST_SHARE * found.core_hours:
+    whole = whole_core_hours(found)
+    if abs(other.core_hours - whole) > COST_SHARE * whole:
         raise ValueError(
-            f"design: {place} took {other.core_hours:.3g} core-hours and the search "
-            f"{found.core_hours:.3g}; they have to be within 10 %: continue the shorter one"
+            f"design: {place} took {other.core_hours:.3g} core-hours and the search {whole:.3g}, "
+            "earlier ones included; they have to be within 10 %: continue the shorter one"
         )
     best = new_methods(other)
     if not best:

@@ -171,6 +171,21 @@ def read_design(out: Path) -> Searched:
     return found
 
 
+def read_earlier(place: str) -> Searched:
+    """Read a search that another one was begun with."""
+    folder = Path(os.path.expandvars(place))
+    if not (folder / SETTINGS).exists():
+        raise ValueError(f"design: {folder} has no search; --earlier takes the folder of one")
+    return read_design(folder)
+
+
+def whole_core_hours(found: Searched) -> float:
+    """Return the core-hours of a search together with those of all that it was begun with."""
+    if found.settings.earlier is None:
+        return found.core_hours
+    return found.core_hours + whole_core_hours(read_earlier(found.settings.earlier))
+
+
 def unbundle(out: Path) -> None:
     """Put the outcomes of outcomes.json back into trials/, those that are not there."""
     restore_outcomes(out / OUTCOMES, ResultStore(str(out / TRIALS)))

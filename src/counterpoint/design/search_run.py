@@ -2,22 +2,13 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from counterpoint.design.candidate import Candidate
-from counterpoint.design.design_settings import (
-    REFERENCE,
-    DesignSettings,
-    ImageFacts,
-    image_facts,
-    trial_of,
-)
-from counterpoint.design.evolution import Accept, Round, next_round
+from counterpoint.design.design_settings import DesignSettings, image_facts, trial_of
+from counterpoint.design.evolution import Round, next_round
 from counterpoint.design.halving import Rung, promoted
-from counterpoint.design.population import known
-from counterpoint.design.refusal import refusal
 from counterpoint.design.search_files import (
     OUTCOMES,
     TRIALS,
@@ -30,12 +21,12 @@ from counterpoint.design.search_files import (
     write_durably,
     write_round,
 )
+from counterpoint.design.search_start import accept_of, first_of, pool_of
 from counterpoint.failures import RunFailure
-from counterpoint.methods import method_named
 from counterpoint.study.bundle import bundled
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import FILE, ResultStore
-from counterpoint.study.trial import Trial, pairs
+from counterpoint.study.trial import Trial
 
 Run = Callable[[Sequence[Trial], ResultStore], Iterator[Outcome]]
 """Runs trials, once each, and yields outcomes as they are ready; a failed one is an outcome."""
@@ -105,6 +96,7 @@ def design(
                 seen=found.seen,
                 strategy=settings.strategy,
                 halved=next_halved,
+                first=first_of(settings, ground) if number == 0 else None,
             )
             if not made.candidates and number == 0:
                 raise ValueError(_nothing_to_try(made))
@@ -162,32 +154,6 @@ def _forget_last_round(found: Searched, store: ResultStore) -> None:
 def _of_last_round(found: Searched) -> dict[tuple[str, int], Outcome]:
     names = {one.fingerprint for one in found.rounds[-1].candidates}
     return {key: outcome for key, outcome in found.outcomes.items() if key[0] in names}
-
-
-def pool_of(settings: DesignSettings, ground: ImageFacts) -> list[Candidate]:
-    """Return the known methods as candidates, with the encoder and the batch of the search."""
-    # SimCLR takes the encoder as it is given, without a twin or a head around it.
-    bare = method_named(REFERENCE, size=ground.side, encoder=settings.encoder).encoder
-    methods = known(ground.side, bare)
-    if settings.batch is None:
-        return methods
-    return [
-        replace(one, training=pairs(dict(one.training) | {"batch": settings.batch}))
-        for one in methods
-    ]
-
-
-def accept_of(settings: DesignSettings, ground: ImageFacts) -> Accept:
-    """Return what refuses candidates: those that cannot be built, or take too long a step."""
-    first = settings.rungs[0].budget.n
-
-    def accept(candidate: Candidate) -> str | None:
-        try:
-            return refusal(candidate, ground.image, flops=first, steps=settings.least_steps)
-        except Exception as error:  # noqa: BLE001 (a composition nobody thought of is no end)
-            return f"{type(error).__name__}: {error}"
-
-    return accept
 
 
 def _halve(found: Searched, store: ResultStore, run: Run, watcher: Watcher) -> None:

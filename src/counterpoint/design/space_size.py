@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from math import prod
 
 from counterpoint.design.candidate import Candidate
+from counterpoint.design.candidate_settings import image_side
 from counterpoint.design.choices import choices_for
 from counterpoint.design.settings_tree import sites, values_of, with_value
-from counterpoint.design.variation import image_side
 from counterpoint.framework.method import FIVE
 
 
@@ -20,7 +20,7 @@ def space_size(pool: Sequence[Candidate]) -> int:
     >>> from counterpoint import NarrowResNet
     >>> from counterpoint.design.population import known
     >>> f"{space_size(known(32, NarrowResNet())):.0e}"
-    '7e+20'
+    '1e+21'
     """
     table = choices_for(image_side(pool[0].method))
     training = prod(len(values) for key, values in table.items() if key[0] == "Training")
