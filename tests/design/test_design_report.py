@@ -7,13 +7,14 @@ import pytest
 
 from counterpoint.design.confirmed import confirmed
 from counterpoint.design.judging import lost
+from counterpoint.design.population import known
 from counterpoint.design.report.design_material import material_of, nearest_known
 from counterpoint.design.report.design_page import design_page
 from counterpoint.design.report.found_parts import distance_words
 from counterpoint.design.search_files import Searched
 from design.candidates import BEST, CROSSED, MOCO, SIMCLR
 from design.confirmations import outcome
-from design.searches import searched
+from design.searches import ENCODER, searched
 from report.browser import Browser, chromium
 from report.contrast import UNREADABLE
 
@@ -39,7 +40,8 @@ def table():
 
 @pytest.fixture(scope="module")
 def material(found, table):
-    return material_of(found, folder="design", again=AGAIN, compared=table)
+    pool = known(32, ENCODER)
+    return material_of(found, folder="design", again=AGAIN, known=pool, compared=table)
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +153,10 @@ def test_it_fits_a_phone_and_a_desk_and_can_be_read(page, tmp_path):
                 assert seen["bad"] == []
                 assert browser.complaints() == []
                 assert {one.split(":")[0] for one in browser.requests()} == {"file"}
+
+
+def test_it_says_what_an_earlier_search_gave(found):
+    begun = Searched(replace(found.settings, earlier="runs/first"), found.rounds, found.outcomes)
+    page = design_page(material_of(begun, folder="d", again=AGAIN))
+    assert "begun with the best of first" in page
+    assert "begun with" not in design_page(material_of(found, folder="d", again=AGAIN))

@@ -4,12 +4,13 @@ from pathlib import Path
 
 from counterpoint.design.again import design_again
 from counterpoint.design.confirm_run import read_confirmation
-from counterpoint.design.design_settings import epoch_flops, image_facts
+from counterpoint.design.design_settings import ImageFacts, epoch_flops, image_facts
 from counterpoint.design.evolution import ranked
 from counterpoint.design.method_file import method_source
 from counterpoint.design.report.design_material import material_of
 from counterpoint.design.report.design_page import design_page
 from counterpoint.design.search_files import Searched, read_design, write_durably
+from counterpoint.design.search_start import pool_of
 
 REPORT, METHOD = "report.html", "method.py"
 
@@ -28,6 +29,7 @@ def finish_design(out: Path, found: Searched | None = None) -> Path:
         found,
         folder=out.name,
         again=design_again(found, epochs=full_epochs(found), out=out.name),
+        known=pool_of(found.settings, _ground(found)),
         compared=read_confirmation(out),
     )
     write_durably(out / REPORT, design_page(material))
@@ -37,5 +39,9 @@ def finish_design(out: Path, found: Searched | None = None) -> Path:
 def full_epochs(found: Searched) -> float:
     """Return how many epochs of the reference method a full trial costs."""
     settings = found.settings
-    ground = image_facts(settings.data, size=settings.size, limit=settings.limit)
-    return settings.full / epoch_flops(ground, settings.encoder, settings.batch)
+    return settings.full / epoch_flops(_ground(found), settings.encoder, settings.batch)
+
+
+def _ground(found: Searched) -> ImageFacts:
+    settings = found.settings
+    return image_facts(settings.data, size=settings.size, limit=settings.limit)

@@ -31,17 +31,13 @@ class DesignMaterial:
     """For each rung."""
     order: tuple[Judged, ...]
     """The candidates that did not fail or collapse, the best first."""
+    known: tuple[Candidate, ...] = ()
+    """The known methods, to say what is new in what was found."""
     compared: Sequence[Compared] = field(default=())
 
     @property
     def best(self) -> Judged | None:
         return self.order[0] if self.order else None
-
-    @property
-    def known(self) -> list[Candidate]:
-        """The known methods that were run; a random search has none."""
-        every = self.candidates.values()
-        return [one for one in every if not one.parents and one.change in RECIPES]
 
     @property
     def probes(self) -> list[str]:
@@ -69,7 +65,12 @@ class DesignMaterial:
 
 
 def material_of(
-    found: Searched, *, folder: str, again: str, compared: Sequence[Compared] = ()
+    found: Searched,
+    *,
+    folder: str,
+    again: str,
+    known: Sequence[Candidate] = (),
+    compared: Sequence[Compared] = (),
 ) -> DesignMaterial:
     """Order what a search found."""
     rounds = [{c.fingerprint: c for c in made.candidates} for made in found.rounds]
@@ -81,6 +82,7 @@ def material_of(
         born={name: number for number, made in enumerate(rounds) for name in made},
         standings=tuple(found.standing(rung.number) for rung in found.settings.rungs),
         order=tuple(ranked(found.judged())),
+        known=tuple(known),
         compared=compared,
     )
 

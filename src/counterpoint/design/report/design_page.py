@@ -70,7 +70,7 @@ def _top(material: DesignMaterial) -> PageTop:
         word="design",
         title=f"A method for {data}",
         lead=_lead(material),
-        about=f"chosen by {chosen_words(material)} · seed {found.settings.seed}",
+        about=_about(material),
         tiles=[
             (f"{len(material.candidates):,}", "candidates", f"in {rounds}"),
             (f"{len(found.outcomes):,}", "trials", f"{gone:,} collapsed or failed"),
@@ -78,6 +78,15 @@ def _top(material: DesignMaterial) -> PageTop:
             (f"{found.core_hours:.1f}", "core-hours", f"{four_digits(flops / 1e15)} PFLOP"),
         ],
     )
+
+
+def _about(material: DesignMaterial) -> str:
+    """Say what chose, and what the search began with."""
+    settings = material.found.settings
+    words = f"chosen by {chosen_words(material)} · seed {settings.seed}"
+    if settings.earlier is None:
+        return words
+    return f"{words} · begun with the best of {data_name(settings.earlier)}"
 
 
 def _lead(material: DesignMaterial) -> str:

@@ -39,7 +39,7 @@ def found_section(material: DesignMaterial) -> Section | None:
 def distance_words(best: Candidate, near: Candidate | None) -> str:
     """Say how far a candidate is from the nearest known method."""
     if near is None:
-        return "No known method was run beside it."
+        return "It was compared with no known method."
     if best.fingerprint == near.fingerprint:
         return f"It is {near.change} as it is shipped: nothing that was tried is ahead of it."
     many = part_distance(best.method, near.method)
