@@ -12,7 +12,7 @@ import pytest
 
 from counterpoint.cli import main
 from counterpoint.design.design_settings import DesignSettings, ImageFacts, epoch_flops, full_flops
-from counterpoint.design.plan_words import OTHER, plan_lines
+from counterpoint.design.plan_words import OTHER, PROBED, plan_lines
 from counterpoint.design.search_files import read_design
 
 COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
@@ -66,6 +66,19 @@ def test_a_plan_says_what_rounds_without_halving_take():
         plan_lines(settings, ground, hours, 40e9)[-1].partition(" hold about ")[2].split()[0]
     )
     assert halved > 2
+
+
+def test_a_plan_counts_the_images_that_probes_read():
+    ground = ImageFacts((3, 32, 32), 32, 45_000)
+
+    def rounds(labelled):
+        settings = DesignSettings(data="", full=1e12, labels="linear", labelled=labelled)
+        seconds = 1e12 / 40e9 + OTHER + PROBED * (45_000 + 5_000)  # of a trial with all labels
+        lines = plan_lines(settings, ground, 2.5 * 27 * seconds / 3600, 40e9, None, 0)
+        return int(lines[-1].partition(" hold about ")[2].split()[0])
+
+    assert rounds(45_000) == rounds(10**6) == 2
+    assert rounds(5_000) > 2
 
 
 def test_a_missing_folder_and_an_unknown_criterion_are_said_at_once(capsys, data):

@@ -1,5 +1,6 @@
 """Rounds are a function of the seed and of what was found; nothing is proposed twice."""
 
+from collections import Counter
 from random import Random
 
 import pytest
@@ -60,8 +61,15 @@ def test_the_best_have_the_most_children(pool):
     parents = [places[name] for one in made.candidates for name in one.parents]
     upper = sum(place < len(pool) / 2 for place in parents) / len(parents)
     assert upper > 0.75  # 1 - 1/2^3 of the winners of three, in the mean
-    crossed = sum(len(one.parents) == 2 for one in made.candidates)
-    assert 60 * 0.15 < crossed < 60 * 0.45
+    kinds = Counter(_kind(one) for one in made.candidates)
+    for kind, share in (("mutated", 0.4), ("parts", 0.2), ("settings", 0.4)):
+        assert abs(kinds[kind] / 60 - share) < 0.2  # three standard errors
+
+
+def _kind(child):
+    if len(child.parents) == 1:
+        return "mutated"
+    return "settings" if child.change.startswith("of ") else "parts"
 
 
 def test_losers_have_no_children(pool):

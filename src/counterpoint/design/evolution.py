@@ -22,7 +22,7 @@ Accept = Callable[[Candidate], str | None]
 
 PARENTS = 27  # candidates that may have children: our choice, a round's worth
 TOURNAMENT = 3  # our choice; a larger one is greedier
-MUTATION, PARTS = 0.6, 0.2
+MUTATION, PARTS = 0.4, 0.2
 """Shares of children with one parent, and with parts of two; the rest has settings of two: our
 choice."""
 TRIES = 40  # proposals for each place of a round, before it is left empty
