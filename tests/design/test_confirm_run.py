@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from counterpoint.design import confirm_run
+from counterpoint.design.choices import CHOICES
 from counterpoint.design.confirm_run import (
     HEAT_SEED,
     ConfirmRequest,
@@ -157,7 +158,24 @@ def test_another_plan_is_refused(out):
     for changed in ("top", "seeds", "shipped"):
         with pytest.raises(ValueError, match=f"was made with --{changed} 2, and this is 3"):
             confirm(out, replace(ASKED, **{changed: 3}), run)
+    with pytest.raises(ValueError, match="was made with --tuned False, and this is True"):
+        confirm(out, replace(ASKED, tuned=True), run)
     assert run.ran == []
+
+
+def test_the_rates_of_the_best_shipped_methods_are_tuned_if_asked(out):
+    run = Scored()
+    confirm(out, replace(ASKED, tuned=True), run)
+    heats = [one for one in run.ran if one.column == "heat"]
+    rates = CHOICES["Training", "lr"]
+    known = [one.change for one in read_design(out).candidates.values() if not one.parents]
+    best = sorted(known, key=lambda name: -len(name))[: 2 * ASKED.shipped]
+    for name in known:
+        lrs = [dict(one.training)["lr"] for one in heats if one.row == name]
+        assert len(lrs) == len(set(lrs))
+        assert set(lrs) >= (set(rates) if name in best else set())
+        assert name in best or len(lrs) == 1
+    assert {one.row for one in run.ran if one.column != "heat"} == {"found 1", "found 2", *best[:2]}
 
 
 def test_a_random_search_need_not_be_named_again(out, folders):

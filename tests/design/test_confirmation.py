@@ -9,6 +9,7 @@ from counterpoint.design.confirmation import (
     fresh_seeds,
     heat_trials,
     images_seen,
+    with_rates,
 )
 from counterpoint.study import Flops, Images, Outcome, Trial
 from counterpoint.training.cost import step_flops
@@ -76,12 +77,27 @@ def test_equal_images_are_those_of_whole_steps():
 
 def test_rivals_are_chosen_by_labels_on_validation_images():
     heats = heat_trials([SIMCLR, MOCO], PATTERN, full=4e12, seed=9)
-    assert [one.row for one in heats] == ["simclr-small", "moco-small"]
-    assert all(one.untested and one.probes == ("linear",) for one in heats)
-    outcomes = [
-        Outcome(trial=one, fingerprint=one.fingerprint, figures={"linear validation": good})
-        for one, good in zip(heats, (0.4, 0.5), strict=True)
-    ]
+    assert [one.row for one in heats.values()] == ["simclr-small", "moco-small"]
+    assert all(one.untested and one.probes == ("linear",) for one in heats.values())
+    outcomes = ended(heats, (0.4, 0.5))
     assert best_of_heat([SIMCLR, MOCO], outcomes, 1) == [MOCO]
     assert best_of_heat([SIMCLR, MOCO], outcomes, 5) == [MOCO, SIMCLR]
-    assert best_of_heat([SIMCLR, MOCO], outcomes[:1], 5) == [SIMCLR]
+
+
+def test_a_tuned_rival_comes_once_with_its_best_rate():
+    tried = with_rates([SIMCLR, MOCO], [0.005, 0.01])
+    assert len(tried) == 6
+    heats = heat_trials(tried, PATTERN, full=4e12, seed=9)
+    found = best_of_heat(tried, ended(heats, (0.4, 0.6, 0.3, 0.5, 0.1, 0.2)), 5)
+    assert [(one.change, one.settings.lr) for one in found] == [
+        ("simclr-small", 0.005),
+        ("moco-small", MOCO.settings.lr),
+    ]
+    assert [one.name for one in contenders([], found)] == ["simclr-small", "moco-small"]
+
+
+def ended(heats, linear):
+    return {
+        name: Outcome(trial=one, fingerprint=one.fingerprint, figures={"linear validation": good})
+        for (name, one), good in zip(heats.items(), linear, strict=True)
+    }

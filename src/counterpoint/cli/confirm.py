@@ -27,6 +27,7 @@ def confirm_command(
     top: int = 3,
     seeds: int = 5,
     shipped: int = 3,
+    tuned: bool = False,
     runner: Literal["local", "ray"] = "local",
     at_once: int | None = None,
     address: str | None = None,
@@ -51,6 +52,9 @@ def confirm_command(
         seeds: Number of fresh seeds.
         shipped: Number of shipped methods to compare with: the best by the linear probe on
             validation images, after a trial of each at full length.
+        tuned: Choose the learning rate of the shipped methods in the same way, among those that
+            the search could choose from. A search tunes what it finds; this is fair to its rivals,
+            and takes more trials.
         runner: "local" runs processes on this machine, "ray" runs tasks on a Ray cluster.
         at_once: Trials to run in parallel, with --runner local (default: cores / those of a trial).
         address: Address of a Ray cluster (default: the one this process is part of).
@@ -72,6 +76,7 @@ def confirm_command(
         top=top,
         seeds=seeds,
         shipped=shipped,
+        tuned=tuned,
     )
     table = _confirm(Path(folder), asked, runner=runner, at_once=at_once, address=address)
     sys.stdout.write(confirmed_markdown(table))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.candidate_settings import image_side
+from counterpoint.design.choices import CHOICES
 from counterpoint.design.confirmation import (
     SEEDS,
     TOP,
@@ -15,6 +16,7 @@ from counterpoint.design.confirmation import (
     fresh_seeds,
     heat_trials,
     images_seen,
+    with_rates,
 )
 from counterpoint.design.confirmation_plan import ConfirmationPlan, read_plan, write_plan
 from counterpoint.design.confirmed import Compared, confirmed
@@ -55,6 +57,8 @@ class ConfirmRequest:
     top: int = TOP
     seeds: int = SEEDS
     shipped: int = SHIPPED
+    tuned: bool = False
+    """Whether the learning rate of the shipped methods is chosen as well."""
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -80,7 +84,7 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
         elif random is not None and plan.random is None and asked.random is not None:
             plan = plan.with_random(random, read_settings(asked.random).seed)
             write_plan(out, plan)
-        plan.refuse_other(out, asked.counts, random)
+        plan.refuse_other(out, asked.counts, random, tuned=asked.tuned)
         trials = _trials(found, plan, asked.data, store)
         planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
         store.plan(list(planned.values()))
@@ -126,13 +130,14 @@ def _choose(
     if asked.random is not None:
         used.add(read_settings(asked.random).seed)
     heat = next(seed for seed in range(HEAT_SEED, HEAT_SEED + 3) if seed not in used)
-    shipped = _rivals(found, store, run, seed=heat, count=asked.shipped)
+    shipped = _rivals(found, store, run, seed=heat, asked=asked)
     named = contenders(best, shipped, random)
     first = next((one for one in named if one.role == "shipped"), named[0]).candidate
     wanted = found.settings
     image = image_facts(wanted.data, size=wanted.size, limit=wanted.limit).image
     return ConfirmationPlan(
         counts=asked.counts,
+        tuned=asked.tuned,
         random=None if random is None else random.fingerprint,
         heat_seed=heat,
         seeds=tuple(fresh_seeds(used, asked.seeds)),
@@ -174,23 +179,37 @@ def _trials(
 
 
 def _rivals(
-    found: Searched, store: ResultStore, run: Run, *, seed: int, count: int
+    found: Searched, store: ResultStore, run: Run, *, seed: int, asked: ConfirmRequest
 ) -> list[Candidate]:
-    """Choose the shipped methods to compare with: with labels, at full length."""
+    """Choose the shipped methods to compare with: with labels, at full length.
+
+    If they are tuned, the best of them, twice as many as are wanted, run with every learning rate
+    that the search could give to a candidate.
+    """
     shipped = shipped_that_fit(found.settings)
-    heats = heat_trials(
-        shipped, pattern_of(found, shipped[0], None), full=found.settings.full, seed=seed
-    )
-    for _ in run(heats, store):
+    ends = _heat(shipped, found, store, run, seed)
+    if asked.tuned:
+        some = best_of_heat(shipped, ends, 2 * asked.shipped)
+        shipped = with_rates(some, CHOICES["Training", "lr"])
+        ends = _heat(shipped, found, store, run, seed)
+    return best_of_heat(shipped, ends, asked.shipped)
+
+
+def _heat(
+    some: Sequence[Candidate], found: Searched, store: ResultStore, run: Run, seed: int
+) -> dict[str, Outcome]:
+    """Run what is missing of a heat, and return all of it by the candidate's fingerprint."""
+    pattern = pattern_of(found, some[0], None)
+    heats = heat_trials(some, pattern, full=found.settings.full, seed=seed)
+    for _ in run(list(heats.values()), store):
         pass
-    ends = {trial.row: store.find(trial) for trial in heats}
-    if missing := [row for row, outcome in ends.items() if outcome is None]:
+    ends = {name: store.find(trial) for name, trial in heats.items()}
+    if missing := [heats[name].row for name, outcome in ends.items() if outcome is None]:
         raise RunFailure(
             f"design: {', '.join(missing)} did not finish; rivals are chosen among all shipped "
             f"methods: look at {store.root}, and run the same command again"
         )
-    done = [outcome for outcome in ends.values() if outcome is not None]
-    return best_of_heat(shipped, done, count)
+    return {name: outcome for name, outcome in ends.items() if outcome is not None}
 
 
 def data_name(place: str) -> str:

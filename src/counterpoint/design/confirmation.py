@@ -1,6 +1,6 @@
 """Is what a search found really ahead? Trials with fresh seeds that a study runs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -8,7 +8,7 @@ from counterpoint.design.candidate import Candidate
 from counterpoint.framework.records import Shape
 from counterpoint.study.budget import Budget, Flops, Images, StepCost
 from counterpoint.study.outcome import Outcome
-from counterpoint.study.trial import Trial
+from counterpoint.study.trial import Trial, pairs
 from counterpoint.training.cost import step_flops
 
 TOP = 3  # candidates that are confirmed: our choice
@@ -114,15 +114,16 @@ def confirmation_trials(
 
 def heat_trials(
     shipped: Sequence[Candidate], pattern: Trial, *, full: float, seed: int
-) -> list[Trial]:
+) -> dict[str, Trial]:
     """Return a trial of every shipped method, judged by a labelled probe on validation images.
 
-    A search without labels may rank shipped methods badly, and its best would be a weak rival.
-    So rivals are chosen with labels, which what was found had not: an advantage for the rival.
+    By the fingerprint of the candidate. A search without labels may rank shipped methods badly,
+    and its best would be a weak rival. So rivals are chosen with labels, which what was found had
+    not: an advantage for the rival.
     """
     shared = replace(pattern, probes=("linear",), criteria=(), untested=True, labelled=None)
-    return [
-        replace(
+    return {
+        one.fingerprint: replace(
             shared,
             name=f"heat {one.change}",
             row=one.change,
@@ -133,13 +134,38 @@ def heat_trials(
             seed=seed,
         )
         for one in shipped
-    ]
+    }
 
 
 def best_of_heat(
-    shipped: Sequence[Candidate], outcomes: Sequence[Outcome], count: int
+    shipped: Sequence[Candidate], found: Mapping[str, Outcome], count: int
 ) -> list[Candidate]:
-    """Return the shipped methods with the best linear probe on validation images, best first."""
-    figure = {o.trial.row: o.figures.get("linear validation", 0.0) for o in outcomes}
-    ran = [one for one in shipped if one.change in figure]
-    return sorted(ran, key=lambda one: -figure[one.change])[:count]
+    """Return the methods with the best linear probe on validation images, the best first.
+
+    A method that ran with several rates comes once, with its best one.
+    """
+
+    def figure(one: Candidate) -> float:
+        return found[one.fingerprint].figures.get("linear validation", 0.0)
+
+    once: dict[str, Candidate] = {}
+    for one in sorted(shipped, key=lambda one: -figure(one)):
+        once.setdefault(one.change, one)
+    return list(once.values())[:count]
+
+
+def with_rates(shipped: Sequence[Candidate], rates: Sequence[float]) -> list[Candidate]:
+    """Return shipped methods with each of some learning rates, beside their own.
+
+    >>> from counterpoint.methods import simclr_small
+    >>> one = Candidate(method=simclr_small(), training=(("lr", 0.003),), change="simclr-small")
+    >>> [dict(some.training)["lr"] for some in with_rates([one], [0.001, 0.003, 0.01])]
+    [0.003, 0.001, 0.01]
+    """
+    found = {}
+    for one in shipped:
+        found[one.fingerprint] = one
+        for rate in rates:
+            other = replace(one, training=pairs({**dict(one.training), "lr": rate}))
+            found.setdefault(other.fingerprint, other)
+    return list(found.values())

@@ -21,6 +21,8 @@ class ConfirmationPlan:
 
     counts: tuple[int, int, int]
     """What was asked for: --top, --seeds and --shipped."""
+    tuned: bool = False
+    """Whether the learning rates of the shipped methods were chosen too."""
     random: str | None
     """Fingerprint of the best of a random search, if one was given."""
     heat_seed: int
@@ -46,12 +48,12 @@ class ConfirmationPlan:
         return replace(self, random=best.fingerprint, contenders=(*self.contenders, *more))
 
     def refuse_other(
-        self, out: Path, counts: tuple[int, int, int], random: Candidate | None
+        self, out: Path, counts: tuple[int, int, int], random: Candidate | None, *, tuned: bool
     ) -> None:
         """Refuse a request that is not the one that was decided; --random need not be repeated."""
-        names = ("--top", "--seeds", "--shipped", "--random")
-        kept = (*self.counts, self.random)
-        given = (*counts, self.random if random is None else random.fingerprint)
+        names = ("--top", "--seeds", "--shipped", "--tuned", "--random")
+        kept = (*self.counts, self.tuned, self.random)
+        given = (*counts, tuned, self.random if random is None else random.fingerprint)
         for name, before, now in zip(names, kept, given, strict=True):
             if before != now:
                 raise ValueError(
@@ -67,6 +69,7 @@ class ConfirmationPlan:
         ]
         record = {
             "counts": self.counts,
+            "tuned": self.tuned,
             "random": self.random,
             "heat_seed": self.heat_seed,
             "seeds": self.seeds,
@@ -81,6 +84,7 @@ class ConfirmationPlan:
         top, seeds, shipped = record["counts"]
         return cls(
             counts=(top, seeds, shipped),
+            tuned=record.get("tuned", False),  # the first plans knew no other
             random=record["random"],
             heat_seed=record["heat_seed"],
             seeds=tuple(record["seeds"]),
