@@ -157,16 +157,18 @@ def read_round(out: Path, number: int) -> Round | None:
 
 
 def read_design(out: Path) -> Searched:
-    """Read a search, whether it has ended or not."""
-    unbundle(out)
+    """Read a search, whether it has ended or not; nothing is written."""
     found = Searched(read_settings(out))
     store = ResultStore(str(out / TRIALS))
+    kept = read_study(str(out / OUTCOMES))[0] if (out / OUTCOMES).exists() else []
+    bundled = {outcome.fingerprint: outcome for outcome in kept}
     while (made := read_round(out, len(found.rounds))) is not None:
         found.rounds.append(made)
         for rung in found.settings.rungs_of(made):
             for candidate in made.candidates:
                 trial = trial_of(candidate, rung, found.settings)
-                if (outcome := outcome_of(trial, store)) is not None:
+                outcome = outcome_of(trial, store) or bundled.get(trial.fingerprint)
+                if outcome is not None:
                     found.outcomes[candidate.fingerprint, rung.number] = outcome
     return found
 
