@@ -1,8 +1,10 @@
-"""The search that is kept in the repository, and what docs/results.md says of it."""
+"""The searches that are kept in the repository, and what docs/results.md says of them."""
 
 from itertools import count, takewhile
 from pathlib import Path
 from statistics import fmean, stdev
+
+import pytest
 
 from counterpoint.design.calibration_table import calibration_table
 from counterpoint.design.criteria_calibration import calibration
@@ -10,26 +12,32 @@ from counterpoint.design.search_files import read_round, read_settings
 from counterpoint.study.bundle import read_study
 
 DOCS = Path(__file__).parents[2] / "docs"
-KEPT = DOCS / "design" / "search"
+FIRST, SECOND = DOCS / "design" / "search", DOCS / "design" / "second-search"
 
 
 def test_the_documented_worth_of_criteria_is_what_the_trials_say():
-    outcomes, _ = read_study(str(KEPT / "outcomes.json"))
+    outcomes, _ = read_study(str(FIRST / "outcomes.json"))
     table, _, _ = calibration_table(calibration(outcomes)).partition("\n\n")
     assert table in (DOCS / "results.md").read_text()
 
 
-def test_the_search_can_be_resumed_and_names_no_machine():
-    assert read_settings(KEPT).data == "$COUNTERPOINT_DATA/cifar10"
-    made = takewhile(lambda one: one is not None, (read_round(KEPT, n) for n in count()))
+@pytest.mark.parametrize("kept", [FIRST, SECOND])
+def test_a_search_can_be_resumed_and_names_no_machine(kept):
+    assert read_settings(kept).data == "$COUNTERPOINT_DATA/cifar10"
+    made = takewhile(lambda one: one is not None, (read_round(kept, n) for n in count()))
     names = {candidate.fingerprint for one in made for candidate in one.candidates}
-    outcomes, planned = read_study(str(KEPT / "outcomes.json"))
+    outcomes, planned = read_study(str(kept / "outcomes.json"))
     assert {outcome.trial.name for outcome in outcomes} == names
     assert [trial.fingerprint for _, trial in planned] == [o.fingerprint for o in outcomes]
 
 
-def test_the_documented_confirmation_is_what_the_trials_say():
-    outcomes, _ = read_study(str(KEPT / "confirmed.json"))
+def test_the_second_search_began_with_the_first():
+    assert DOCS.parent / str(read_settings(SECOND).earlier) == FIRST
+
+
+@pytest.mark.parametrize(("kept", "found"), [(FIRST, ""), (SECOND, "second search, ")])
+def test_the_documented_confirmation_is_what_the_trials_say(kept, found):
+    outcomes, _ = read_study(str(kept / "confirmed.json"))
     text = (DOCS / "results.md").read_text()
     names = {"cmc-small": "CMC", "hcl-small": "HCL", "siglip-small": "SigLIP"}
     for row in (*names, "found 1", "found 2", "found 3"):
@@ -39,4 +47,5 @@ def test_the_documented_confirmation_is_what_the_trials_say():
             f"{100 * fmean(values):.1f} ± {100 * stdev(values):.1f}"
             for values in ([o.figures[probe] for o in own] for probe in ("linear", "knn"))
         )
-        assert f"| {names.get(row, row)} | {linear} | {knn} | {own[0].cost.images:,} |" in text
+        name = names.get(row, f"{found}{row}")
+        assert f"| {name} | {linear} | {knn} | {own[0].cost.images:,} |" in text

@@ -1,0 +1,34 @@
+"""found-4ed1bbed9aa6fd00, found by search. Train it: python method.py FOLDER OUT [STEPS]."""
+
+import sys
+
+import counterpoint as cp
+from counterpoint.parts.losses import AlignmentUniformity
+
+
+def method() -> cp.Method:
+    """Compose the five parts."""
+    return cp.Method(
+        views=cp.Pipeline(
+            (
+                cp.RandomResizedCrop(16, scale=(0.25, 1.0)),
+                cp.HorizontalFlip(),
+                cp.ColourJitter(0.4, 0.4, 0.4, 0.2),
+                cp.Greyscale(),
+                cp.Normalise((0.4914, 0.4822, 0.4465), (0.247, 0.2435, 0.2616)),
+            ),
+            evaluation=(cp.Resize(32), cp.CentreCrop(32)),
+        ),
+        encoder=cp.NarrowResNet(widths=(32, 64, 128)),
+        extraction=cp.Pooled(),
+        similarity=cp.ProjectedCosine(hidden=512, out=256, tau=1.0, last_norm="plain"),
+        loss=AlignmentUniformity(),
+    )
+
+
+TRAINING = cp.Training(epochs=2, batch=128, optimiser="adamw", lr=0.01, weight_decay=0.05)
+
+if __name__ == "__main__":
+    folder, out, *steps = sys.argv[1:]
+    length = int(steps[0]) if steps else None
+    cp.pretrain(method(), folder, out=out, training=TRAINING, steps=length)
