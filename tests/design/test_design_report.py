@@ -158,5 +158,12 @@ def test_it_fits_a_phone_and_a_desk_and_can_be_read(page, tmp_path):
 def test_it_says_what_an_earlier_search_gave(found):
     begun = Searched(replace(found.settings, earlier="runs/first"), found.rounds, found.outcomes)
     page = design_page(material_of(begun, folder="d", again=AGAIN))
-    assert "begun with the best of first" in page
+    assert "begun with the best of an earlier search, first" in page
     assert "begun with" not in design_page(material_of(found, folder="d", again=AGAIN))
+
+
+def test_it_says_whether_the_rivals_were_tuned(found, table, page):
+    assert "The rivals were not tuned." in page
+    tuned = design_page(material_of(found, folder="d", again=AGAIN, compared=table, tuned=True))
+    assert "Of the rivals the learning rate was tuned." in tuned
+    assert "not tuned" not in tuned

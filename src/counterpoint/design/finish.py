@@ -4,6 +4,7 @@ from pathlib import Path
 
 from counterpoint.design.again import design_again
 from counterpoint.design.confirm_run import read_confirmation
+from counterpoint.design.confirmation_plan import read_plan
 from counterpoint.design.design_settings import ImageFacts, epoch_flops, image_facts
 from counterpoint.design.evolution import ranked
 from counterpoint.design.method_file import method_source
@@ -25,12 +26,14 @@ def finish_design(out: Path, found: Searched | None = None) -> Path:
     if best:
         candidate = best[0].candidate
         write_durably(out / METHOD, method_source(candidate, name=f"found-{candidate.fingerprint}"))
+    plan = read_plan(out)
     material = material_of(
         found,
         folder=out.name,
         again=design_again(found, epochs=full_epochs(found), out=out.name),
         known=pool_of(found.settings, _ground(found)),
         compared=read_confirmation(out),
+        tuned=plan is not None and plan.tuned,
     )
     write_durably(out / REPORT, design_page(material))
     return out / REPORT

@@ -27,7 +27,11 @@ def compared_section(material: DesignMaterial) -> Section:
         "parentheses the p of a t-test over seeds and test images, corrected for all "
         "comparisons that were planned (Holm); a comparison that misses seeds has their number "
         "instead. Equal operations are those of products and convolutions: views and the optimiser "
-        "are not counted, and the rivals were not tuned."
+        "are not counted. "
+    ) + (
+        "Of the rivals the learning rate was tuned."
+        if material.tuned
+        else "The rivals were not tuned."
     )
     body = [el("p", {}, said), el("p", {}, verdict_words(material.compared))]
     for column in dict.fromkeys(one.column for one in material.compared):

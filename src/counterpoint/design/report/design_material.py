@@ -34,6 +34,8 @@ class DesignMaterial:
     known: tuple[Candidate, ...] = ()
     """The known methods, to say what is new in what was found."""
     compared: Sequence[Compared] = field(default=())
+    tuned: bool = False
+    """Whether the rates of the rivals were chosen on validation images."""
 
     @property
     def best(self) -> Judged | None:
@@ -71,6 +73,7 @@ def material_of(
     again: str,
     known: Sequence[Candidate] = (),
     compared: Sequence[Compared] = (),
+    tuned: bool = False,
 ) -> DesignMaterial:
     """Order what a search found."""
     rounds = [{c.fingerprint: c for c in made.candidates} for made in found.rounds]
@@ -84,6 +87,7 @@ def material_of(
         order=tuple(ranked(found.judged())),
         known=tuple(known),
         compared=compared,
+        tuned=tuned,
     )
 
 

@@ -86,7 +86,7 @@ def _about(material: DesignMaterial) -> str:
     words = f"chosen by {chosen_words(material)} · seed {settings.seed}"
     if settings.earlier is None:
         return words
-    return f"{words} · begun with the best of {data_name(settings.earlier)}"
+    return f"{words} · begun with the best of an earlier search, {data_name(settings.earlier)}"
 
 
 def _lead(material: DesignMaterial) -> str:
