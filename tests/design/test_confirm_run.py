@@ -17,6 +17,7 @@ from counterpoint.design.confirm_run import (
 from counterpoint.design.search_best import new_methods
 from counterpoint.design.search_files import SETTINGS, read_design, read_settings, write_round
 from counterpoint.failures import RunFailure
+from counterpoint.methods import RECIPES
 from counterpoint.study import Images
 from design.confirmations import outcome
 from design.searches import pretend_ground, searched, written
@@ -158,24 +159,27 @@ def test_another_plan_is_refused(out):
     for changed in ("top", "seeds", "shipped"):
         with pytest.raises(ValueError, match=f"was made with --{changed} 2, and this is 3"):
             confirm(out, replace(ASKED, **{changed: 3}), run)
-    with pytest.raises(ValueError, match="was made with --tuned False, and this is True"):
-        confirm(out, replace(ASKED, tuned=True), run)
     assert run.ran == []
 
 
-def test_the_rates_of_the_best_shipped_methods_are_tuned_if_asked(out):
-    run = Scored()
-    confirm(out, replace(ASKED, tuned=True), run)
+def test_rivals_whose_rate_was_chosen_may_come_later_and_only_add(out, tmp_path):
+    before = confirm(out, ASKED, Scored())
+    tuned, run = replace(ASKED, tuned=True), Scored()
+    after = confirm(out, tuned, run)
     heats = [one for one in run.ran if one.column == "heat"]
-    rates = CHOICES["Training", "lr"]
     known = [one.change for one in read_design(out).candidates.values() if not one.parents]
     best = sorted(known, key=lambda name: -len(name))[: 2 * ASKED.shipped]
-    for name in known:
-        lrs = [dict(one.training)["lr"] for one in heats if one.row == name]
-        assert len(lrs) == len(set(lrs))
-        assert set(lrs) >= (set(rates) if name in best else set())
-        assert name in best or len(lrs) == 1
-    assert {one.row for one in run.ran if one.column != "heat"} == {"found 1", "found 2", *best[:2]}
+    assert {one.row.partition(", lr ")[0] for one in heats} == set(best)
+    for name in best:
+        lrs = {dict(one.training)["lr"] for one in heats if one.row.startswith(f"{name}, lr ")}
+        assert len(lrs | {RECIPES[name].training.lr}) == len(CHOICES["Training", "lr"])
+    added = {one.row for one in run.ran if one.column != "heat"}
+    assert len(added) == ASKED.shipped
+    assert all(", lr " in row for row in added)  # a longer name has a better figure here
+    assert {one.rival for one in after} == {one.rival for one in before} | added
+    again = Scored()
+    assert confirm(out, tuned, again) == confirm(out, ASKED, again) == after
+    assert again.ran == []
 
 
 def test_a_random_search_need_not_be_named_again(out, folders):

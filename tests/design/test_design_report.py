@@ -165,5 +165,5 @@ def test_it_says_what_an_earlier_search_gave(found):
 def test_it_says_whether_the_rivals_were_tuned(found, table, page):
     assert "The rivals were not tuned." in page
     tuned = design_page(material_of(found, folder="d", again=AGAIN, compared=table, tuned=True))
-    assert "Of the rivals the learning rate was tuned." in tuned
+    assert "Rivals whose name has a learning rate were tuned by it" in tuned
     assert "not tuned" not in tuned

@@ -52,9 +52,9 @@ def confirm_command(
         seeds: Number of fresh seeds.
         shipped: Number of shipped methods to compare with: the best by the linear probe on
             validation images, after a trial of each at full length.
-        tuned: Choose the learning rate of the shipped methods in the same way, among those that
-            the search could choose from. A search tunes what it finds; this is fair to its rivals,
-            and takes more trials.
+        tuned: Compare with shipped methods whose learning rate was chosen too, on validation images
+            among the rates of the search; it takes about ten trials more for each. A search tunes
+            what it finds, so this is fair to its rivals. It may be given later.
         runner: "local" runs processes on this machine, "ray" runs tasks on a Ray cluster.
         at_once: Trials to run in parallel, with --runner local (default: cores / those of a trial).
         address: Address of a Ray cluster (default: the one this process is part of).

@@ -58,7 +58,7 @@ class ConfirmRequest:
     seeds: int = SEEDS
     shipped: int = SHIPPED
     tuned: bool = False
-    """Whether the learning rate of the shipped methods is chosen as well."""
+    """Whether shipped methods whose learning rate was chosen are rivals too."""
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -70,8 +70,8 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
 
     Contenders, seeds and budgets are decided once, on the images of the search, and written to
     confirmation.json: on other images, and after more hours of search, everything is run as it is.
-    What was run is kept in the folder of the search and is never run again. A random search may
-    come later as one more rival, once.
+    What was run is kept in the folder of the search and is never run again. A random search and
+    tuned rivals may come later, once.
     """
     found = read_design(out)
     store = _store(out)
@@ -84,7 +84,10 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
         elif random is not None and plan.random is None and asked.random is not None:
             plan = plan.with_random(random, read_settings(asked.random).seed)
             write_plan(out, plan)
-        plan.refuse_other(out, asked.counts, random, tuned=asked.tuned)
+        plan.refuse_other(out, asked.counts, random)
+        if asked.tuned and not plan.tuned:
+            plan = plan.with_tuned(_tuned(found, store, run, plan))
+            write_plan(out, plan)
         trials = _trials(found, plan, asked.data, store)
         planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
         store.plan(list(planned.values()))
@@ -130,14 +133,13 @@ def _choose(
     if asked.random is not None:
         used.add(read_settings(asked.random).seed)
     heat = next(seed for seed in range(HEAT_SEED, HEAT_SEED + 3) if seed not in used)
-    shipped = _rivals(found, store, run, seed=heat, asked=asked)
+    shipped = _rivals(found, store, run, seed=heat, count=asked.shipped)
     named = contenders(best, shipped, random)
     first = next((one for one in named if one.role == "shipped"), named[0]).candidate
     wanted = found.settings
     image = image_facts(wanted.data, size=wanted.size, limit=wanted.limit).image
     return ConfirmationPlan(
         counts=asked.counts,
-        tuned=asked.tuned,
         random=None if random is None else random.fingerprint,
         heat_seed=heat,
         seeds=tuple(fresh_seeds(used, asked.seeds)),
@@ -179,20 +181,24 @@ def _trials(
 
 
 def _rivals(
-    found: Searched, store: ResultStore, run: Run, *, seed: int, asked: ConfirmRequest
+    found: Searched, store: ResultStore, run: Run, *, seed: int, count: int
 ) -> list[Candidate]:
-    """Choose the shipped methods to compare with: with labels, at full length.
-
-    If they are tuned, the best of them, twice as many as are wanted, run with every learning rate
-    that the search could give to a candidate.
-    """
+    """Choose the shipped methods to compare with: with labels, at full length."""
     shipped = shipped_that_fit(found.settings)
-    ends = _heat(shipped, found, store, run, seed)
-    if asked.tuned:
-        some = best_of_heat(shipped, ends, 2 * asked.shipped)
-        shipped = with_rates(some, CHOICES["Training", "lr"])
-        ends = _heat(shipped, found, store, run, seed)
-    return best_of_heat(shipped, ends, asked.shipped)
+    return best_of_heat(shipped, _heat(shipped, found, store, run, seed), count)
+
+
+def _tuned(
+    found: Searched, store: ResultStore, run: Run, plan: ConfirmationPlan
+) -> list[Candidate]:
+    """Choose shipped methods and their learning rates, among those that the search chose from.
+
+    Twice as many methods as are wanted run with every rate: a rate may change their order.
+    """
+    *_, count = plan.counts
+    best = _rivals(found, store, run, seed=plan.heat_seed, count=2 * count)
+    tried = with_rates(best, CHOICES["Training", "lr"])
+    return best_of_heat(tried, _heat(tried, found, store, run, plan.heat_seed), count)
 
 
 def _heat(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from counterpoint.design.candidate import Candidate
+from counterpoint.framework import Method
 from counterpoint.framework.records import Shape
 from counterpoint.study.budget import Budget, Flops, Images, StepCost
 from counterpoint.study.outcome import Outcome
@@ -148,24 +149,27 @@ def best_of_heat(
     def figure(one: Candidate) -> float:
         return found[one.fingerprint].figures.get("linear validation", 0.0)
 
-    once: dict[str, Candidate] = {}
+    once: dict[Method, Candidate] = {}
     for one in sorted(shipped, key=lambda one: -figure(one)):
-        once.setdefault(one.change, one)
+        once.setdefault(one.method, one)
     return list(once.values())[:count]
 
 
 def with_rates(shipped: Sequence[Candidate], rates: Sequence[float]) -> list[Candidate]:
     """Return shipped methods with each of some learning rates, beside their own.
 
+    Their names then say the rate.
+
     >>> from counterpoint.methods import simclr_small
     >>> one = Candidate(method=simclr_small(), training=(("lr", 0.003),), change="simclr-small")
-    >>> [dict(some.training)["lr"] for some in with_rates([one], [0.001, 0.003, 0.01])]
-    [0.003, 0.001, 0.01]
+    >>> [some.change for some in with_rates([one], [0.001, 0.003])]
+    ['simclr-small', 'simclr-small, lr 0.001']
     """
     found = {}
     for one in shipped:
         found[one.fingerprint] = one
         for rate in rates:
-            other = replace(one, training=pairs({**dict(one.training), "lr": rate}))
+            training = pairs({**dict(one.training), "lr": rate})
+            other = replace(one, training=training, change=f"{one.change}, lr {rate:g}")
             found.setdefault(other.fingerprint, other)
     return list(found.values())

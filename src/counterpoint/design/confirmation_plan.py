@@ -1,6 +1,7 @@
 """confirmation.json: what a confirmation compares, decided once before test images are read."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ class ConfirmationPlan:
     counts: tuple[int, int, int]
     """What was asked for: --top, --seeds and --shipped."""
     tuned: bool = False
-    """Whether the learning rates of the shipped methods were chosen too."""
+    """Whether shipped methods with a learning rate that was chosen are among the contenders."""
     random: str | None
     """Fingerprint of the best of a random search, if one was given."""
     heat_seed: int
@@ -47,13 +48,19 @@ class ConfirmationPlan:
         more = [one for one in contenders([], [], best) if one.candidate.fingerprint not in before]
         return replace(self, random=best.fingerprint, contenders=(*self.contenders, *more))
 
+    def with_tuned(self, rivals: Sequence[Candidate]) -> "ConfirmationPlan":
+        """Return the plan with shipped methods whose rate was chosen; no rival is taken away."""
+        before = {one.candidate.fingerprint for one in self.contenders}
+        more = [one for one in contenders([], rivals) if one.candidate.fingerprint not in before]
+        return replace(self, tuned=True, contenders=(*self.contenders, *more))
+
     def refuse_other(
-        self, out: Path, counts: tuple[int, int, int], random: Candidate | None, *, tuned: bool
+        self, out: Path, counts: tuple[int, int, int], random: Candidate | None
     ) -> None:
         """Refuse a request that is not the one that was decided; --random need not be repeated."""
-        names = ("--top", "--seeds", "--shipped", "--tuned", "--random")
-        kept = (*self.counts, self.tuned, self.random)
-        given = (*counts, tuned, self.random if random is None else random.fingerprint)
+        names = ("--top", "--seeds", "--shipped", "--random")
+        kept = (*self.counts, self.random)
+        given = (*counts, self.random if random is None else random.fingerprint)
         for name, before, now in zip(names, kept, given, strict=True):
             if before != now:
                 raise ValueError(

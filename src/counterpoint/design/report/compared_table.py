@@ -29,7 +29,7 @@ def compared_section(material: DesignMaterial) -> Section:
         "instead. Equal operations are those of products and convolutions: views and the optimiser "
         "are not counted. "
     ) + (
-        "Of the rivals the learning rate was tuned."
+        "Rivals whose name has a learning rate were tuned by it, on validation images."
         if material.tuned
         else "The rivals were not tuned."
     )
