@@ -153,9 +153,16 @@ def test_a_descriptor_is_not_closed_under_a_reader(tmp_path):
         number = number * 37 % count
         return files.read(f"{number}", 0, 256) == number.to_bytes(4) * 64
 
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(check, range(6000)))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns within every step
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(check, range(6000)))
+    finally:
+        sys.setswitchinterval(before)
+    files.read("0")
     assert len(files.descriptors) <= OPEN
+    assert all(name in files.descriptors for name in list(files.descriptors))
 
 
 def test_an_unknown_scheme_is_one_line():

@@ -1,7 +1,6 @@
 """Files of this machine, read by `pread`: no position is shared, so threads and forks may read."""
 
 import os
-from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -63,7 +62,8 @@ class LocalFiles:
     """
 
     root: Path
-    descriptors: "OrderedDict[str, Descriptor]" = field(default_factory=OrderedDict, repr=False)
+    descriptors: dict[str, Descriptor] = field(default_factory=dict, repr=False)
+    """The one that was read last is the last."""
 
     def __reduce__(self) -> tuple[type, tuple[Path]]:
         return type(self), (self.root,)  # descriptors belong to this process
@@ -94,13 +94,14 @@ class LocalFiles:
         """Do nothing: the system reads ahead."""
 
     def _opened(self, name: str) -> Descriptor:
-        """Return an open file; each step here is whole by itself, so no lock has to be forked."""
-        known = self.descriptors.get(name)
-        if known is None:
-            known = self.descriptors[name] = Descriptor(self.root / checked_name(name))
-            with suppress(KeyError):
-                while len(self.descriptors) > OPEN:
-                    self.descriptors.popitem(last=False)
-        with suppress(KeyError):  # another thread let it go
-            self.descriptors.move_to_end(name)
+        """Return an open file, and let the one go that was not read for longest.
+
+        Each step on a dict is whole by itself, so no lock has to be forked. Those of an OrderedDict
+        are not: threads broke its order, and then nothing was let go any more.
+        """
+        known = self.descriptors.pop(name, None) or Descriptor(self.root / checked_name(name))
+        self.descriptors[name] = known  # the last one now
+        while len(self.descriptors) > OPEN:
+            with suppress(RuntimeError, StopIteration):  # another thread changed it: look again
+                self.descriptors.pop(next(iter(self.descriptors)), None)
         return known
