@@ -2,15 +2,12 @@
 
 import sys
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from counterpoint.data.cache import cache_folder
 from counterpoint.data.stores.fetcher import Wish, fetcher_of, wait_for
-from counterpoint.data.stores.local_files import OPEN, Descriptor
+from counterpoint.data.stores.local_files import OPEN, Descriptor, keep_last
 from counterpoint.data.stores.shard_cache import ShardCache
 from counterpoint.failures import errno_name
 
@@ -35,8 +32,8 @@ class LocalCopies:
     """Open copies, by claim; each step here is whole by itself, so no lock has to be forked."""
 
     cache: ShardCache = field(default_factory=machine_cache)
-    copies: "OrderedDict[str, _Copy]" = field(default_factory=OrderedDict)
-    keys: "OrderedDict[str, str]" = field(default_factory=OrderedDict)
+    copies: dict[str, _Copy] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
     """Names of copies that were asked for: finding one out may take a request."""
 
     def opened(self, claim: str, key: Callable[[], str], patience: float) -> Descriptor | None:
@@ -46,14 +43,11 @@ class LocalCopies:
             copy = self._found(claim, key, patience)
             if copy is None:
                 return None
-            self.copies[claim] = copy
-            _shorten(self.copies, OPEN)
         now = time.monotonic()
         if now - copy.noted > FRESH:
             copy.noted = now
             self.cache.used(copy.key)
-        with suppress(KeyError):  # another thread let it go
-            self.copies.move_to_end(claim)
+        keep_last(self.copies, claim, copy, OPEN)
         return copy.descriptor
 
     def expect(self, wishes: Iterable[Wish]) -> None:
@@ -75,14 +69,7 @@ class LocalCopies:
             return None
         known = self.keys.get(claim)
         if known is None:
-            known = self.keys[claim] = key()
-            _shorten(self.keys, KEYS)
+            known = key()
+            keep_last(self.keys, claim, known, KEYS)
         descriptor = self.cache.opened(known)
         return None if descriptor is None else _Copy(known, descriptor, time.monotonic())
-
-
-def _shorten(table: "OrderedDict[str, Any]", most: int) -> None:
-    """Let go of what was used least recently."""
-    with suppress(KeyError):
-        while len(table) > most:
-            table.popitem(last=False)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from counterpoint.data.stores.file_names import checked_name
 
@@ -94,14 +95,24 @@ class LocalFiles:
         """Do nothing: the system reads ahead."""
 
     def _opened(self, name: str) -> Descriptor:
-        """Return an open file, and let the one go that was not read for longest.
-
-        Each step on a dict is whole by itself, so no lock has to be forked. Those of an OrderedDict
-        are not: threads broke its order, and then nothing was let go any more.
-        """
-        known = self.descriptors.pop(name, None) or Descriptor(self.root / checked_name(name))
-        self.descriptors[name] = known  # the last one now
-        while len(self.descriptors) > OPEN:
-            with suppress(RuntimeError, StopIteration):  # another thread changed it: look again
-                self.descriptors.pop(next(iter(self.descriptors)), None)
+        """Return an open file, and let the one go that was not read for longest."""
+        known = self.descriptors.get(name) or Descriptor(self.root / checked_name(name))
+        keep_last(self.descriptors, name, known, OPEN)
         return known
+
+
+def keep_last(table: dict[Any, Any], name: str, value: object, most: int) -> None:
+    """Make an entry the last of a table, and let the first ones go where there are too many.
+
+    Each step on a dict is whole by itself, so threads need no lock, which would have to be forked.
+    Those of an OrderedDict are not: threads broke its order, and then nothing was let go any more.
+
+    >>> table = {"a": 1, "b": 2}
+    >>> keep_last(table, "a", 1, 2), keep_last(table, "c", 3, 2), table
+    (None, None, {'a': 1, 'c': 3})
+    """
+    table.pop(name, None)
+    table[name] = value
+    while len(table) > most:
+        with suppress(RuntimeError, StopIteration):  # another thread changed it: look again
+            table.pop(next(iter(table)), None)
