@@ -267,7 +267,8 @@ def test_what_an_earlier_search_must_be_is_said(settings, tmp_path):
     with pytest.raises(ValueError, match="none has no search; --earlier takes the folder of one"):
         searched(none, tmp_path / "out", Pretended())
     with pytest.raises(ValueError, match="a random search takes nothing from an earlier one"):
-        searched(replace(none, strategy="random"), tmp_path / "random", Pretended())
+        searched(replace(none, strategy="random"), tmp_path / "out", Pretended())
+    assert searched(settings, tmp_path / "out", Pretended()).rounds  # the folder is free still
 
 
 def test_another_search_in_the_same_folder_is_refused(settings, tmp_path):

@@ -69,8 +69,8 @@ def design_command(
             (default: none, criteria without labels choose).
         watch: Record the validation accuracy of this probe, and do not choose by it
             (default: none).
-        labelled: Labelled images of each split that these probes read. With few of them the probe
-            prefers short vectors; with many a trial takes longer.
+        labelled: Labelled images of each split that these probes read. With more of them the
+            choice is closer to an evaluation with all labels, and a trial takes longer.
         earlier: Folder of an earlier search with other settings. The best of each kind that it
             found are the first candidates, in the place of the known methods (default: none).
         criteria: Criteria to choose by, of rankme, lidar, alpha, rotation and learnability; their

@@ -127,7 +127,8 @@ CHOICES: Mapping[Key, tuple[Any, ...]] = {
 }
 
 SHARES: Mapping[Key, tuple[Any, ...]] = {
-    ("RandomResizedCrop", "size"): (3 / 8, 1 / 2, 5 / 8, 3 / 4, 1.0),  # our small recipes 5/8
+    ("RandomResizedCrop", "size"): (3 / 8, 1 / 2, 5 / 8, 3 / 4, 1.0),
+    # our small recipes have 5/8; the others are our choice
     ("Patches", "q overlap"): ((1 / 4, 0.0), (1 / 4, 1 / 8), (1 / 2, 0.0), (1 / 2, 1 / 4)),
     # the paper's section 4, its section 3 and CPC; patches of half a side are our choice
 }

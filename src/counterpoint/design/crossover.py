@@ -47,8 +47,8 @@ def parts_that_differ(one: Candidate, other: Candidate) -> list[str]:
     return [name for name in FIVE if getattr(one.method, name) != getattr(other.method, name)]
 
 
-def with_settings_of(other: Candidate, one: Candidate, rng: Random) -> Candidate:
-    """Return a candidate with some settings of another one, in parts that both have.
+def with_settings_of(donor: Candidate, taker: Candidate, rng: Random) -> Candidate:
+    """Return a candidate with some settings of a donor, in parts that both have.
 
     A crossover of parts cannot put the crops of SimCLR into the views of CMC, whose channels are
     split: the views are one part. This one can.
@@ -59,18 +59,18 @@ def with_settings_of(other: Candidate, one: Candidate, rng: Random) -> Candidate
     >>> with_settings_of(pool["alignuniform-small"], pool["cmc-small"], Random(1)).change
     'of alignuniform-small: training: Training lr 0.002 -> 0.003, the rest of cmc-small'
     """
-    different = settings_that_differ(one, other)
+    different = settings_that_differ(taker, donor)
     if not different:
-        raise ValueError(f"design: {label(one)} has no setting to take from {label(other)}")
-    found, words = one, list[str]()
+        raise ValueError(f"design: {label(taker)} has no setting to take from {label(donor)}")
+    found, words = taker, list[str]()
     for place, site, value in rng.sample(different, rng.randint(1, len(different))):
         changed = accepted(lambda: with_setting(found, place, site, value))  # noqa: B023 (at once)
         if changed is not None:
             found, words = changed, [*words, changed.change]
     return replace(
         found,
-        parents=(one.fingerprint, other.fingerprint),
-        change=f"of {label(other)}: {'; '.join(words)}, the rest of {label(one)}",
+        parents=(taker.fingerprint, donor.fingerprint),
+        change=f"of {label(donor)}: {'; '.join(words)}, the rest of {label(taker)}",
     )
 
 

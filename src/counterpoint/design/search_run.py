@@ -17,6 +17,7 @@ from counterpoint.design.search_files import (
     ended_trials,
     outcome_of,
     read_round,
+    round_file,
     unbundle,
     write_durably,
     write_round,
@@ -68,10 +69,11 @@ def design(
     enough, it has the same ones.
     """
     _refuse(rounds, halved)
-    out.mkdir(parents=True, exist_ok=True)
-    begin(settings, out)
-    unbundle(out)
     ground = image_facts(settings.data, size=settings.size, limit=settings.limit)
+    first = None if round_file(out, 0).exists() else first_of(settings, ground)
+    out.mkdir(parents=True, exist_ok=True)
+    begin(settings, out)  # after what may be refused: it ties the folder to these settings
+    unbundle(out)
     pool = pool_of(settings, ground)
     accept = accept_of(settings, ground)
     found = Searched(settings)
@@ -96,7 +98,7 @@ def design(
                 seen=found.seen,
                 strategy=settings.strategy,
                 halved=next_halved,
-                first=first_of(settings, ground) if number == 0 else None,
+                first=first,
             )
             if not made.candidates and number == 0:
                 raise ValueError(_nothing_to_try(made))
