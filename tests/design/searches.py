@@ -99,5 +99,5 @@ def written(found, out):
 
 def pretend_ground(monkeypatch, few=None):
     """Let a search start as `searched` does: with its pool, and with what it refuses."""
-    monkeypatch.setattr(search_start, "known", lambda *_: known(32, ENCODER)[:few])
+    monkeypatch.setattr(search_start, "known", lambda *_, **__: known(32, ENCODER)[:few])
     monkeypatch.setattr(search_start, "refusal", lambda candidate, *_, **__: refused(candidate))

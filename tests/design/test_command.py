@@ -81,10 +81,11 @@ def test_a_plan_counts_the_images_that_probes_read():
     assert rounds(5_000) > 2
 
 
-def test_a_missing_folder_and_an_unknown_criterion_are_said_at_once(capsys, data):
+def test_a_missing_folder_and_unknown_names_are_said_at_once(capsys, data):
     for words, said in (
         (["nowhere"], "there is no folder nowhere"),
         ([str(data / "cifar10"), "--criteria", "rankmee"], "no criterion 'rankmee'"),
+        ([str(data / "cifar10"), "--without", "cmc,mocco"], "without: got 'mocco'"),
     ):
         with pytest.raises(SystemExit) as stop:
             main(["design", *words, "--hours", "1"])

@@ -27,7 +27,7 @@ ROUND = (4 + 1 + 1) * SECONDS / 3600  # core-hours
 def settings(data, monkeypatch):
     """Of a search in which nothing is refused but CPC, and three methods are known."""
     whole = search_start.known
-    monkeypatch.setattr(search_start, "known", lambda side, encoder: whole(side, encoder)[:3])
+    monkeypatch.setattr(search_start, "known", lambda *a, **k: whole(*a, **k)[:3])
     monkeypatch.setattr(search_start, "refusal", _refusal)
     return DesignSettings(
         data=str(data / "cifar10"), full=9e9, candidates=4, encoder=TINY, limit=240, batch=32
@@ -260,6 +260,15 @@ def test_a_search_may_begin_with_the_best_of_an_earlier_one(settings, tmp_path):
     more = searched(after, tmp_path / "after", Pretended())
     assert more.rounds[:1] == found.rounds
     assert len(more.rounds) == 3
+
+
+def test_a_search_does_not_know_what_it_is_without(settings, tmp_path):
+    found = searched(replace(settings, without=("simclr", "cpc")), tmp_path, Pretended())
+    proposed = [*found.rounds[0].candidates, *(one for one, _ in found.rounds[0].refused)]
+    names = {one.change for one in proposed}
+    assert {"moco-small", "byol-small"} <= names  # of the first three known
+    assert not {"simclr-small", "cpc-small"} & names
+    assert "--without simclr,cpc" in design_again(found, epochs=1, out="again")
 
 
 def test_what_an_earlier_search_must_be_is_said(settings, tmp_path):

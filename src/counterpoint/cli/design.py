@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from counterpoint.cli.early import refuse_early, refuse_store
+from counterpoint.catalogue import METHODS
+from counterpoint.cli.early import refuse_early, refuse_store, refuse_unknown
 from counterpoint.cli.last_words import last_words
 from counterpoint.cli.resumable import resumable
 
@@ -25,6 +26,7 @@ def design_command(
     watch: Literal["knn", "linear"] | None = None,
     labelled: int = 5000,
     earlier: str | None = None,
+    without: str | None = None,
     criteria: str = "rankme,lidar",
     strategy: Literal["evolution", "random"] = "evolution",
     candidates: int = 27,
@@ -73,6 +75,9 @@ def design_command(
             choice is closer to an evaluation with all labels, and a trial takes longer.
         earlier: Folder of an earlier search with other settings. The best of each kind that it
             found are the first candidates, in the place of the known methods (default: none).
+        without: Shipped methods that the search does not know, separated by commas. With a method
+            left out you can see whether a search finds it, and an older search can be made again
+            (default: none).
         criteria: Criteria to choose by, of rankme, lidar, alpha, rotation and learnability; their
             mean rank counts.
         strategy: "random" draws every candidate at random, for a comparison at equal cost.
@@ -92,6 +97,9 @@ def design_command(
     """
     refuse_early(data=os.path.expandvars(data), encoder=encoder, out=out)
     refuse_store(out)
+    left_out = () if without is None else tuple(without.split(","))
+    for name in left_out:
+        refuse_unknown("without", name, tuple(METHODS))
     from counterpoint.design.design_settings import ENCODER, image_facts
     from counterpoint.evaluation.criteria.measuring import known_criteria
 
@@ -107,6 +115,7 @@ def design_command(
         "watch": () if watch is None else (watch,),
         "labelled": labelled,
         "earlier": earlier,
+        "without": left_out,
         "encoder": encoder or ENCODER,
         "size": size,
         "limit": limit,

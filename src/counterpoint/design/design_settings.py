@@ -70,6 +70,8 @@ class DesignSettings:
     least_steps: int = LEAST_STEPS
     earlier: str | None = None
     """Folder of an earlier search, whose best candidates are the first round."""
+    without: tuple[str, ...] = ()
+    """Shipped methods that the search does not know, such as one that it found itself."""
     cpus: int = 1
     """Threads of a trial: sums are added in another order by more of them."""
 

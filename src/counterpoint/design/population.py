@@ -13,16 +13,18 @@ from counterpoint.parts.encoders import replace_innermost
 SMALL = "-small"
 
 
-def known(side: int, encoder: Encoder) -> list[Candidate]:
+def known(side: int, encoder: Encoder, *, without: Sequence[str] = ()) -> list[Candidate]:
     """Return every method's small recipe for images of one side, but those that need labels.
 
-    `encoder` takes the place of the innermost one; the twin and the head around it stay.
+    `encoder` takes the place of the innermost one; the twin and the head around it stay. `without`
+    names methods to leave out.
 
     >>> from counterpoint import NarrowResNet
     >>> [one.change for one in known(32, NarrowResNet())][:3]
     ['amdim-small', 'cpc-small', 'simclr-small']
     """
-    names = [name for name in RECIPES if name.endswith(SMALL)]
+    left_out = {f"{name}{SMALL}" for name in without}
+    names = [name for name in RECIPES if name.endswith(SMALL) and name not in left_out]
     composed = {name: method_named(name, size=side, encoder=encoder) for name in names}
     return [
         Candidate(method=method, training=training_pairs(RECIPES[name].training), change=name)

@@ -15,7 +15,7 @@ from counterpoint.study.trial import pairs
 
 def pool_of(settings: DesignSettings, ground: ImageFacts) -> list[Candidate]:
     """Return the known methods as candidates, with the encoder and the batch of the search."""
-    methods = known(ground.side, _bare(settings, ground))
+    methods = known(ground.side, _bare(settings, ground), without=settings.without)
     if settings.batch is None:
         return methods
     return [
