@@ -43,6 +43,9 @@ METHOD_GROUPS: dict[str, dict[str, str]] = {
         "densecl": "MoCo, and places with their best match",
         "ressl": "relations to a queue, learned from a weak view",
     },
+    "found by counterpoint design": {
+        "ricercar": "alignuniform on half-side crops, a normalised head",
+    },
     "outside the paper's frame: losses on features": {
         "barlowtwins": "the correlation of features is the identity",
         "vicreg": "features vary, and do not vary together",

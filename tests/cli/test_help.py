@@ -1,6 +1,8 @@
 """The help: every command in a group, with an example that can be read, in dashes."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -78,3 +80,8 @@ def test_counterpoint_alone_shows_the_commands(capsys):
         main([])
     assert stop.value.code == 2
     assert "Measure:" in capsys.readouterr().err
+
+
+def test_python_runs_the_package_as_the_command():
+    asked = [sys.executable, "-m", "counterpoint", "--help"]
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == overview()

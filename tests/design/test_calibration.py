@@ -96,10 +96,24 @@ def test_trials_of_one_candidate_are_no_more_evidence_than_one_of_them():
 
 def test_the_mean_rank_that_a_search_chooses_by_has_a_row():
     some = drawn(12, 4)
-    by_name = {one.criterion: one for one in calibration(some, chosen=("lidar",))}
-    assert list(by_name) == [*NAMES, chosen_name(("lidar",)), ALL]
-    alone, mean = by_name["lidar"], by_name[chosen_name(("lidar",))]
-    assert replace(mean, criterion="lidar") == alone
+    *_, mean = calibration(some, chosen=("lidar",))
+    assert mean.criterion == ALL
+    three = [
+        replace(
+            one,
+            trial=replace(one.trial, criteria=(*NAMES, "alpha")),
+            figures={**one.figures, "alpha": 1.0},
+        )
+        for one in some
+    ]
+    by_name = {one.criterion: one for one in calibration(three, chosen=NAMES)}
+    assert list(by_name) == [*NAMES, "alpha", chosen_name(NAMES), ALL]
+    assert replace(by_name[chosen_name(NAMES)], criterion=ALL) == mean
+
+
+def test_one_criterion_that_chooses_has_its_own_row_alone():
+    rows = [one.criterion for one in calibration(drawn(12, 4), chosen=("lidar",))]
+    assert rows == [*NAMES, ALL]
 
 
 def test_longer_trials_do_not_make_a_criterion_look_good():

@@ -33,7 +33,7 @@ def folders(tmp_path_factory):
     np.save(place / "photos.npy", images)
     for strategy in ("evolution", "random"):
         found = searched(
-            rounds=1, size=24, data=str(place / "photos.npy"), strategy=strategy, full=9e11
+            rounds=1, size=27, data=str(place / "photos.npy"), strategy=strategy, full=9e11
         )
         written(found, place / strategy)
     return place

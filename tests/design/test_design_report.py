@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from counterpoint.design.confirmed import confirmed
+from counterpoint.design.criterion_doubts import rotation_doubt
 from counterpoint.design.judging import lost
 from counterpoint.design.population import known
 from counterpoint.design.report.design_material import material_of, nearest_known
@@ -108,6 +109,22 @@ def test_without_labels_it_does_not_pretend_to_know_the_criteria():
     few = searched(rounds=1, size=24)
     page = design_page(material_of(few, folder="design", again=AGAIN))
     assert "No labelled probe was watched" in page
+
+
+def test_it_doubts_a_rotation_probe_that_guesses():
+    few = searched(rounds=1, size=24)
+    assert rotation_doubt(few) is None
+    guessed = {
+        key: replace(one, figures={**one.figures, "rotation": 0.27})
+        for key, one in few.outcomes.items()
+    }
+    doubted = Searched(few.settings, few.rounds, guessed)
+    page = design_page(material_of(doubted, folder="design", again=AGAIN))
+    assert "No candidate tells which way up an image is (the best 0.27, by chance 0.25)" in page
+    by_others = replace(few.settings, criteria=("rankme", "lidar"))
+    assert rotation_doubt(Searched(by_others, few.rounds, guessed)) is None
+    by_labels = replace(few.settings, labels="knn")
+    assert rotation_doubt(Searched(by_labels, few.rounds, guessed)) is None
 
 
 def test_a_search_in_which_nothing_lived_has_a_page(found):

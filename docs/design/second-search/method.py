@@ -29,6 +29,5 @@ def method() -> cp.Method:
 TRAINING = cp.Training(epochs=2, batch=128, optimiser="adamw", lr=0.01, weight_decay=0.05)
 
 if __name__ == "__main__":
-    folder, out, *steps = sys.argv[1:]
-    length = int(steps[0]) if steps else None
-    cp.pretrain(method(), folder, out=out, training=TRAINING, steps=length)
+    length = int(sys.argv[3]) if sys.argv[3:] else None
+    cp.pretrain(method(), sys.argv[1], out=sys.argv[2], training=TRAINING, steps=length)

@@ -14,10 +14,14 @@ from counterpoint.parts.views import CentreCrop
 from counterpoint.study.trial import pairs
 
 
+def is_known(candidate: Candidate) -> bool:
+    """Whether a candidate is a method of the library and not a change to one."""
+    return not candidate.parents and candidate.change in RECIPES
+
+
 def label(candidate: Candidate) -> str:
     """Return the name of a known method, the fingerprint of any other."""
-    known = not candidate.parents and candidate.change in RECIPES
-    return candidate.change if known else candidate.fingerprint
+    return candidate.change if is_known(candidate) else candidate.fingerprint
 
 
 def image_side(method: Method) -> int | None:

@@ -74,11 +74,11 @@ def calibration(
 ) -> list[Agreement]:
     r"""Return the agreement of each criterion, and of mean ranks, with each labelled probe.
 
-    Mean ranks are that of the criteria that a search chooses by, where the trials have them all,
-    and that of all criteria. All of it is of the finished trials that have the probe and all the
-    criteria that any of them has. With the
-    ranks $r_i$ of the criterion and $s_i$ of the probe's test accuracy within the trial's group,
-    from which the group's mean is taken,
+    Mean ranks are that of the criteria that a search chooses by, where there are several and the
+    trials have them all, and that of all criteria. All of it is of the finished trials that have
+    the probe and all the criteria that any of them has. With the ranks $r_i$ of the criterion and
+    $s_i$ of the probe's test accuracy within the trial's group, from which the group's mean is
+    taken,
 
     $$ \rho = \frac{\sum_i r_i s_i}{\sqrt{\sum_i r_i^2 \sum_i s_i^2}}, $$
 
@@ -131,7 +131,7 @@ def _group(
 ) -> _Group:
     good = {name: [goodness(name, one.figures[name]) for one in some] for name in criteria}
     means = {}
-    if set(chosen) < set(criteria):  # of all there is a row anyway
+    if len(chosen) > 1 and set(chosen) < set(criteria):  # one, or all, has a row anyway
         means[chosen_name(chosen)] = mean_rank({name: good[name] for name in chosen})
     means[ALL] = mean_rank(good)
     return _Group(

@@ -10,9 +10,8 @@ from counterpoint.framework.method import FIVE
 
 MAIN = """
 if __name__ == "__main__":
-    folder, out, *steps = sys.argv[1:]
-    length = int(steps[0]) if steps else None
-    cp.pretrain(method(), folder, out=out, training=TRAINING, steps=length)
+    length = int(sys.argv[3]) if sys.argv[3:] else None
+    cp.pretrain(method(), sys.argv[1], out=sys.argv[2], training=TRAINING, steps=length)
 """
 
 

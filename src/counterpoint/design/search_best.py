@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
+from counterpoint.design.candidate_settings import is_known
 from counterpoint.design.design_settings import differing
 from counterpoint.design.evolution import ranked
 from counterpoint.design.search_files import Searched, read_design, whole_core_hours
-from counterpoint.methods import RECIPES
 
 COST_SHARE = 0.1  # by which a random search may differ: about a round of ten
 
@@ -14,7 +14,7 @@ COST_SHARE = 0.1  # by which a random search may differ: about a round of ten
 def new_methods(found: Searched) -> list[Candidate]:
     """Return the candidates that are not known methods, the best first."""
     best = [one.candidate for one in ranked(found.judged())]
-    return [one for one in best if one.parents or one.change not in RECIPES]
+    return [one for one in best if not is_known(one)]
 
 
 def best_of_random(place: Path, found: Searched) -> Candidate:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from counterpoint.design.candidate import Candidate
+from counterpoint.design.criterion_doubts import rotation_doubt
 from counterpoint.design.evolution import Judged, Round, ranked
 from counterpoint.design.halving import Rung
 from counterpoint.design.judging import lost
@@ -79,6 +80,8 @@ class SearchProgress:
         best = ranked(found.judged())
         for line in best_lines(best[0], found, pool) if best else ["nothing has lived so far"]:
             self._say(line)
+        if doubt := rotation_doubt(found):
+            self._say(doubt)
 
     def _left(self, spent: float) -> str:
         """Say when the hours are used, by the clock and by how fast they went so far."""

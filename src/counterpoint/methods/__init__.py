@@ -26,6 +26,7 @@ from counterpoint.methods.pirl import pirl, pirl_small
 from counterpoint.methods.recipe import Recipe
 from counterpoint.methods.recognising import recipe_of, training_of
 from counterpoint.methods.ressl import ressl, ressl_small
+from counterpoint.methods.ricercar import ricercar, ricercar_small
 from counterpoint.methods.siglip import siglip, siglip_small
 from counterpoint.methods.simclr import simclr, simclr_small
 from counterpoint.methods.simclrts import simclrts, simclrts_small
@@ -154,6 +155,8 @@ __all__ = [
     "recipe_of",
     "ressl",
     "ressl_small",
+    "ricercar",
+    "ricercar_small",
     "siglip",
     "siglip_small",
     "simclr",

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from counterpoint.design.candidate import Candidate
+from counterpoint.design.candidate_settings import is_known
 from counterpoint.design.confirmed import Compared
 from counterpoint.design.evolution import Judged, ranked
 from counterpoint.design.judging import validation
 from counterpoint.design.search_files import Searched
-from counterpoint.methods import RECIPES
 from counterpoint.methods.kinship import part_distance
 from counterpoint.report.markup import Html, el
 from counterpoint.study.outcome import Outcome
@@ -62,8 +62,7 @@ class DesignMaterial:
 
     def name_of(self, candidate: Candidate) -> str:
         """Name a candidate: a known method by its name, any other by its first digits."""
-        known = not candidate.parents and candidate.change in RECIPES
-        return candidate.change if known else candidate.fingerprint[:8]
+        return candidate.change if is_known(candidate) else candidate.fingerprint[:8]
 
 
 def material_of(

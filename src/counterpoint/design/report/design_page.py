@@ -5,7 +5,7 @@ from collections.abc import Callable
 from counterpoint.design.confirm_run import data_name
 from counterpoint.design.judging import lost
 from counterpoint.design.report.compared_table import compared_section
-from counterpoint.design.report.criterion_worth import worth_section
+from counterpoint.design.report.criterion_worth import criteria_words, worth_section
 from counterpoint.design.report.descent_table import descent_section
 from counterpoint.design.report.design_material import DesignMaterial, nearest_known
 from counterpoint.design.report.expenses import expenses_section, losers_section, refused_section
@@ -15,7 +15,7 @@ from counterpoint.design.report.part_shares import shares_section
 from counterpoint.report.gallery_page import PageTop, gallery_page
 from counterpoint.report.markup import el, join
 from counterpoint.report.material import Section, code
-from counterpoint.report.words import four_digits, joined, percent
+from counterpoint.report.words import four_digits, percent
 
 SECTIONS: tuple[Callable[[DesignMaterial], Section | None], ...] = (
     found_section,
@@ -55,7 +55,7 @@ def chosen_words(material: DesignMaterial) -> str:
     settings = material.found.settings
     if settings.labels is not None:
         return f"the {settings.labels} probe on validation images"
-    return f"the mean rank of {joined(list(settings.criteria))}, without labels"
+    return f"{criteria_words(settings.criteria)}, without labels"
 
 
 def _top(material: DesignMaterial) -> PageTop:
