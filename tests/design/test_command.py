@@ -21,7 +21,8 @@ SHORT = ["--limit", "240", "--batch-size", "32", "--candidates", "3", "--full-ep
 
 def test_a_plan_prints_rungs_and_writes_nothing(data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    main(["design", str(data / "cifar10"), "--hours", "16", "--plan"])
+    asked = ["--full-epochs", "1", "--criteria", "rankme,lidar", "--without", "cmc"]
+    main(["design", str(data / "cifar10"), "--hours", "16", "--plan", *asked])
     said = capsys.readouterr().out
     assert "45,000 images" in said
     assert [line.split()[2] for line in said.splitlines() if line.startswith("rung")] == [
@@ -29,7 +30,8 @@ def test_a_plan_prints_rungs_and_writes_nothing(data, tmp_path, monkeypatch, cap
         "9",
         "3",
     ]
-    assert "next: counterpoint design" in said
+    again = said.partition("next: counterpoint design")[2]
+    assert all(" ".join(asked[place : place + 2]) in again for place in (0, 2, 4))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,8 @@
 
 import re
 from dataclasses import replace
+from itertools import chain, repeat
+from math import nan
 
 import pytest
 
@@ -13,6 +15,7 @@ from counterpoint.design.report.design_material import material_of, nearest_know
 from counterpoint.design.report.design_page import design_page
 from counterpoint.design.report.found_parts import distance_words
 from counterpoint.design.search_files import Searched
+from counterpoint.design.search_progress import SearchProgress
 from design.candidates import BEST, CROSSED, MOCO, SIMCLR
 from design.confirmations import outcome
 from design.searches import ENCODER, searched
@@ -111,20 +114,38 @@ def test_without_labels_it_does_not_pretend_to_know_the_criteria():
     assert "No labelled probe was watched" in page
 
 
+def with_rotation(found, *figures, **changes):
+    """Let the first outcomes of a search have these figures, and all others the last of them."""
+    told = chain(figures, repeat(figures[-1]))
+    outcomes = {
+        key: replace(one, figures={**one.figures, "collapsed": 0.0, "rotation": next(told)})
+        for key, one in found.outcomes.items()
+    }
+    return Searched(replace(found.settings, **changes), found.rounds, outcomes)
+
+
 def test_it_doubts_a_rotation_probe_that_guesses():
     few = searched(rounds=1, size=24)
-    assert rotation_doubt(few) is None
-    guessed = {
-        key: replace(one, figures={**one.figures, "rotation": 0.27})
-        for key, one in few.outcomes.items()
-    }
-    doubted = Searched(few.settings, few.rounds, guessed)
+    doubted = with_rotation(few, 0.31, 0.26)
     page = design_page(material_of(doubted, folder="design", again=AGAIN))
-    assert "No candidate tells which way up an image is (the best 0.27, by chance 0.25)" in page
-    by_others = replace(few.settings, criteria=("rankme", "lidar"))
-    assert rotation_doubt(Searched(by_others, few.rounds, guessed)) is None
-    by_labels = replace(few.settings, labels="knn")
-    assert rotation_doubt(Searched(by_labels, few.rounds, guessed)) is None
+    assert "Candidates hardly tell which way up an image is (0.26 on average, by chance" in page
+    said = []
+    SearchProgress(hours=1.0, cores=1, write=said.append).round_ended(
+        0, doubted, known(32, ENCODER)
+    )
+    assert "hardly tell which way up" in said[-1]
+    assert rotation_doubt(with_rotation(few, 0.26, criteria=("rankme", "lidar"))) is None
+    assert rotation_doubt(with_rotation(few, 0.26, labels="knn")) is None
+
+
+def test_it_does_not_doubt_what_is_found_or_what_was_never_measured():
+    few = searched(rounds=1, size=24)
+    first, *others = with_rotation(few, 0.31).outcomes.items()
+    collapsed = replace(first[1], figures={"rotation": nan, "collapsed": 1.0})
+    outcomes = dict([(first[0], collapsed), *others])
+    assert rotation_doubt(Searched(few.settings, few.rounds, outcomes)) is None
+    failed = {key: replace(one, state="failed", figures={}) for key, one in few.outcomes.items()}
+    assert rotation_doubt(Searched(few.settings, few.rounds, failed)) is None
 
 
 def test_a_search_in_which_nothing_lived_has_a_page(found):

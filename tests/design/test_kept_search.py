@@ -8,7 +8,7 @@ import pytest
 
 from counterpoint.design.calibration_table import calibration_table
 from counterpoint.design.confirmation_plan import read_plan
-from counterpoint.design.criteria_calibration import calibration
+from counterpoint.design.criteria_calibration import calibration, chosen_name
 from counterpoint.design.population import known
 from counterpoint.design.search_files import read_round, read_settings
 from counterpoint.methods import method_named
@@ -22,6 +22,34 @@ def test_the_documented_worth_of_criteria_is_what_the_trials_say():
     outcomes, _ = read_study(str(FIRST / "outcomes.json"))
     table, _, _ = calibration_table(calibration(outcomes)).partition("\n\n")
     assert table in (DOCS / "results.md").read_text()
+
+
+def sets_of_trials():
+    """The rows of the table that the default criterion rests on, with their trials."""
+    methods, _ = read_study(str(DOCS / "results" / "family.json"))
+    first, _ = read_study(str(FIRST / "outcomes.json"))
+    second, _ = read_study(str(SECOND / "outcomes.json"))
+    found, wide = {"ricercar"}, {"ricercar", "cmc"}
+    return {
+        "all methods, half an epoch": methods,
+        "the same without Ricercar": [one for one in methods if one.trial.row not in found],
+        "the same without CMC and Ricercar": [o for o in methods if o.trial.row not in wide],
+        "first search, all lengths": first,
+        "first search, full length": [one for one in first if one.trial.column == "rung 2"],
+        "second search, full length": second,
+    }
+
+
+def test_the_documented_losses_of_a_choice_are_what_the_trials_say():
+    text = (DOCS / "results.md").read_text()
+    names = ["rotation", "rankme", "lidar", chosen_name(("rankme", "lidar"))]
+    for row, trials in sets_of_trials().items():
+        rows = calibration(trials, chosen=("rankme", "lidar"))
+        lost = {(one.criterion, one.probe): one.regret for one in rows}
+        cells = [f"{lost[name, 'linear']:.1f} ({lost[name, 'knn']:.1f})" for name in names]
+        luck = {one.probe: one.at_random for one in rows}
+        cells.append(f"{luck['linear']:.1f} ({luck['knn']:.1f})")
+        assert f"| {row} | {' | '.join(cells)} |" in text
 
 
 @pytest.mark.parametrize("kept", [FIRST, SECOND])

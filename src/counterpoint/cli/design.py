@@ -128,7 +128,11 @@ def design_command(
     again = ["counterpoint", "design", data, "--hours", f"{hours:g}", "--out", out]
     again += [] if rounds is None else ["--rounds", str(rounds)]
     again += [] if halved is None else ["--halved", str(halved)]
+    again += [] if full_epochs is None else ["--full-epochs", f"{full_epochs:g}"]
     if plan:
+        from counterpoint.design.again import options_of
+
+        again += options_of(settings)
         _say_plan(settings, ground, hours, speed * 1e12, rounds, halved)
         last_words("", again)
         return

@@ -23,6 +23,16 @@ def design_again(found: Searched, *, epochs: float, out: str) -> str:
     if not all(one.halved for one in found.rounds):
         words += ["--halved", str(sum(one.halved for one in found.rounds))]
     words += ["--full-epochs", f"{epochs:.6g}"]
+    return shlex.join(words + options_of(settings))
+
+
+def options_of(settings: DesignSettings) -> list[str]:
+    """Return the options of a search that are not the usual ones, without its length and data.
+
+    >>> options_of(DesignSettings(data="cells", full=1e12, criteria=("rankme", "lidar"), seed=3))
+    ['--seed', '3', '--criteria', 'rankme,lidar']
+    """
+    words: list[str] = []
     usual = {place.name: place.default for place in fields(DesignSettings)}
     for name in (place.name for place in fields(DesignSettings)):
         value = getattr(settings, name)
@@ -31,4 +41,4 @@ def design_again(found: Searched, *, epochs: float, out: str) -> str:
         option = OPTIONS.get(name, "--" + name.replace("_", "-"))
         several = value if isinstance(value, tuple) else (value,)
         words += [option, ",".join(map(str, several))]
-    return shlex.join(words)
+    return words

@@ -1,5 +1,7 @@
 """Ricercar: a method that `counterpoint design` found on CIFAR-10."""
 
+from dataclasses import replace
+
 from counterpoint.framework import Encoder, Method
 from counterpoint.framework.settings import Training
 from counterpoint.methods.alignuniform import RECIPES as ALIGNUNIFORM
@@ -7,7 +9,7 @@ from counterpoint.methods.alignuniform import SMALL, alignuniform
 from counterpoint.methods.origin import Origin
 from counterpoint.methods.recipe import Recipe
 from counterpoint.parts.similarity import ProjectedCosine
-from counterpoint.parts.views import pipelines
+from counterpoint.parts.views import ColourJitter, Pipeline, RandomResizedCrop, pipelines
 
 ORIGIN = Origin(
     title="Ricercar",
@@ -31,7 +33,7 @@ def ricercar(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     2 x (random crop 0.25-1 to 16 -> flip 0.5 -> jitter 0.4/0.4/0.4/0.2 p 0.8 -> grey 0.2 -> normalise)
     """  # noqa: E501 (the views are one line)
     return alignuniform(encoder, size=size).swap(
-        views=pipelines.simclr_views(size // 2, smallest=0.25, evaluation=size, hue=0.4),
+        views=_halved(pipelines.simclr_views(size, smallest=0.25)),
         similarity=ProjectedCosine(out=256, tau=1.0, last_norm="plain"),
     )
 
@@ -47,6 +49,15 @@ def ricercar_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     return ricercar(encoder, size=size).swap(
         similarity=ProjectedCosine(hidden=512, out=256, tau=1.0, last_norm="plain")
     )
+
+
+def _halved(views: Pipeline) -> Pipeline:
+    """Return SimCLR's views with crops of half the side and twice the jitter of the hue."""
+    crop, flip, jitter, *others = views.stages
+    assert isinstance(crop, RandomResizedCrop)
+    assert isinstance(jitter, ColourJitter)
+    smaller, stronger = replace(crop, size=crop.size // 2), replace(jitter, hue=2 * jitter.hue)
+    return replace(views, stages=(smaller, flip, stronger, *others))
 
 
 RECIPES = {

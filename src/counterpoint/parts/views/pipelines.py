@@ -37,15 +37,14 @@ def simclr_views(
     smallest: float = 0.08,
     evaluation: int | None = None,
     sigma: tuple[float, float] = (0.1, 2.0),
-    hue: float = 0.2,
 ) -> Pipeline:
     """Return SimCLR's views (Chen et al. 2020, appendix A; B.9 for CIFAR-10).
 
-    `smallest` is the least share of the area in a crop; `hue` is the jitter's at strength 1.
+    `smallest` is the least share of the area that a crop keeps, `sigma` the width of the blur.
     """
     # google-research/simclr, README: CIFAR-10 has jitter strength 0.5 and no blur.
     strength, blur = (0.5, ()) if size <= 32 else (1.0, (_blur(size, sigma=sigma),))
-    jitter = (0.8 * strength, 0.8 * strength, 0.8 * strength, hue * strength)
+    jitter = (0.8 * strength, 0.8 * strength, 0.8 * strength, 0.2 * strength)
     return Pipeline(
         (
             RandomResizedCrop(size, scale=(smallest, 1.0)),
