@@ -90,6 +90,15 @@ def test_the_documented_confirmation_is_what_the_trials_say(kept, found):
         assert documented(name, row, "cifar10, equal operations", outcomes) in text
 
 
+def test_the_documented_figures_of_tuned_rivals_are_what_the_trials_say():
+    outcomes, _ = read_study(str(SECOND / "confirmed.json"))
+    text = (DOCS / "results.md").read_text()
+    for row, name in {"cmc-small": "CMC", "hcl-small": "HCL", "siglip-small": "SigLIP"}.items():
+        tuned = f"{row}, lr 0.01"
+        said = documented(f"{name}, rate 0.01", tuned, "cifar10, equal operations", outcomes)
+        assert said in text
+
+
 def test_the_documented_figures_on_other_images_are_what_the_trials_say():
     outcomes, _ = read_study(str(SECOND / "confirmed.json"))
     text = (DOCS / "results.md").read_text().partition("| caltech20, equal operations")[2]
