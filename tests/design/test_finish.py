@@ -32,7 +32,7 @@ def test_the_files_are_those_of_the_best(found, tmp_path):
     assert report == out / "report.html"
     best = ranked(found.judged())[0].candidate
     made = runpy.run_path(str(out / "method.py"))
-    assert made["method"]() == best.method
+    assert made["METHOD"] == best.method
     assert best.settings == made["TRAINING"]
     assert "counterpoint design" in report.read_text()
     assert str(tmp_path) not in report.read_text().replace(found.settings.data, "")

@@ -33,7 +33,7 @@ def files(tmp_path_factory):
 def test_a_file_is_the_candidate(files):
     for one, file in files:
         said = runpy.run_path(str(file))
-        assert said["method"]().fingerprint == one.method.fingerprint, one.change
+        assert said["METHOD"].fingerprint == one.method.fingerprint, one.change
         assert said["TRAINING"] == one.settings
 
 

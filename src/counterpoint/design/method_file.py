@@ -11,18 +11,18 @@ from counterpoint.framework.method import FIVE
 MAIN = """
 if __name__ == "__main__":
     length = int(sys.argv[3]) if sys.argv[3:] else None
-    cp.pretrain(method(), sys.argv[1], out=sys.argv[2], training=TRAINING, steps=length)
+    cp.pretrain(METHOD, sys.argv[1], out=sys.argv[2], training=TRAINING, steps=length)
 """
 
 
 def method_source(candidate: Candidate, *, name: str) -> str:
-    """Return a Python file with a function `method()`, `TRAINING`, and a program that trains it.
+    """Return a Python file with the values METHOD and TRAINING, and a program that trains.
 
     >>> from counterpoint import NarrowResNet
     >>> from counterpoint.design.population import known
     >>> siglip = next(one for one in known(32, NarrowResNet()) if one.change == "siglip-small")
     >>> text = method_source(siglip, name="mine")
-    >>> print(text[: text.index("def")].strip())
+    >>> print(text[: text.index("METHOD")].strip())
     \"\"\"mine, found by search. Train it: python method.py FOLDER OUT [STEPS].\"\"\"
     <BLANKLINE>
     import sys
@@ -40,15 +40,12 @@ def method_source(candidate: Candidate, *, name: str) -> str:
         "import counterpoint as cp",
         *_imports(candidate),
         "",
-        "",
-        "def method() -> cp.Method:",
-        '    """Compose the five parts."""',
-        "    return cp.Method(",
+        "METHOD = cp.Method(",
     ]
     for place in FIVE:
         part = getattr(method, place)
-        lines += source_lines(part, _called, before=f"{place}=", after=",", indent=8)
-    lines += ["    )", "", ""]
+        lines += source_lines(part, _called, before=f"{place}=", after=",", indent=4)
+    lines += [")", ""]
     lines += source_lines(candidate.settings, _called, before="TRAINING = ")
     return "\n".join(lines) + "\n" + MAIN
 
