@@ -125,13 +125,12 @@ def design_command(
     }
     ground = image_facts(data, size=size, limit=limit)
     settings = _settings(asked, ground, Path(out), hours=hours, epochs=full_epochs)
-    again = ["counterpoint", "design", data, "--hours", f"{hours:g}", "--out", out]
-    again += [] if rounds is None else ["--rounds", str(rounds)]
-    again += [] if halved is None else ["--halved", str(halved)]
-    again += [] if full_epochs is None else ["--full-epochs", f"{full_epochs:g}"]
     if plan:
         from counterpoint.design.again import options_of
 
+        again = ["counterpoint", "design", data, "--hours", f"{hours:g}", "--out", out]
+        for option, given in (("rounds", rounds), ("halved", halved), ("full-epochs", full_epochs)):
+            again += [] if given is None else [f"--{option}", f"{given:g}"]
         again += options_of(settings)
         _say_plan(settings, ground, hours, speed * 1e12, rounds, halved)
         last_words("", again)

@@ -33,7 +33,7 @@ def ricercar(encoder: Encoder | None = None, *, size: int = 32) -> Method:
     2 x (random crop 0.25-1 to 16 -> flip 0.5 -> jitter 0.4/0.4/0.4/0.2 p 0.8 -> grey 0.2 -> normalise)
     """  # noqa: E501 (the views are one line)
     return alignuniform(encoder, size=size).swap(
-        views=_halved(pipelines.simclr_views(size, smallest=0.25)),
+        views=_found_views(pipelines.simclr_views(size, smallest=0.25)),
         similarity=ProjectedCosine(out=256, tau=1.0, last_norm="plain"),
     )
 
@@ -51,7 +51,7 @@ def ricercar_small(encoder: Encoder = SMALL, *, size: int = 32) -> Method:
     )
 
 
-def _halved(views: Pipeline) -> Pipeline:
+def _found_views(views: Pipeline) -> Pipeline:
     """Return SimCLR's views with crops of half the side and twice the jitter of the hue."""
     crop, flip, jitter, *others = views.stages
     assert isinstance(crop, RandomResizedCrop)
