@@ -20,6 +20,7 @@ import torch
 from rich.console import Console
 from torch import nn
 
+from bench.side_lightly import TrainedBy
 from bench.side_lightly import train as train_lightly
 from bench.step import Clock
 from counterpoint.data import ArraySource, Splits, cifar10
@@ -30,7 +31,17 @@ from counterpoint.methods import METHODS, training_of
 from counterpoint.parts.encoders import NarrowResNet, ResNet
 from counterpoint.pretraining import pretrain
 
-ENCODERS = {"resnet18": ResNet("resnet18"), "narrow": NarrowResNet(widths=(32, 64, 128))}
+ENCODERS = {
+    "resnet18": ResNet("resnet18"),
+    "small": NarrowResNet(),
+    "narrow": NarrowResNet(widths=(32, 64, 128)),
+}
+WIDTHS = {"resnet18": 512, "small": 256, "narrow": 128}
+TRAINED_BY: dict[str, TrainedBy] = {
+    "lightly": "example",
+    "lightly, its benchmark": "benchmark",
+    "lightly, our optimiser": "ours",
+}
 LABELLED = 5_000
 IMAGE = (3, 32, 32)
 
@@ -40,7 +51,7 @@ class Request:
     """Train for `steps` of `batch`; `probe` asks for the accuracy afterwards."""
 
     side: str
-    """lightly; lightly, our optimiser; ours, views of 32; ours, views of 20; or encoder alone."""
+    """One of TRAINED_BY; ours, views of 32; ours, views of 20; or encoder alone."""
     method: str
     encoder: str
     steps: int
@@ -107,12 +118,12 @@ def _lightly(
     seconds = train_lightly(
         request.method,
         backbone if resnet else nn.Sequential(backbone, nn.AdaptiveAvgPool2d(1), nn.Flatten()),
-        512 if resnet else 128,
+        WIDTHS[request.encoder],
         source.images,
         training,
         steps=request.steps,
         workers=request.threads,
-        ours="optimiser" in request.side,
+        trained_by=TRAINED_BY[request.side],
     )
     return model, seconds[1:]
 

@@ -1,15 +1,15 @@
 """lightly's SimCLR and BYOL as its documented PyTorch examples compose and train them.
 
 What differs from the examples: the encoder is given; means and deviations are those of
-CIFAR-10, so that both sides are probed on the same pixels; `ours=True` trains with our optimiser
-and schedule instead of plain SGD at 0.06.
+CIFAR-10, so that both sides are probed on the same pixels; `trained_by` may name another optimiser
+than the examples' plain SGD at 0.06.
 """
 
 import copy
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from lightly.loss import NegativeCosineSimilarity, NTXentLoss
@@ -25,6 +25,8 @@ from counterpoint.framework.settings import Training
 from counterpoint.parts.views.pipelines import CIFAR10
 from counterpoint.training.optimisers import optimiser, rate
 
+TrainedBy = Literal["example", "benchmark", "ours"]
+"""Whose optimiser and schedule: those of lightly's example, of its CIFAR-10 benchmark, or ours."""
 STATISTICS = {"mean": list(CIFAR10.mean), "std": list(CIFAR10.std)}
 
 
@@ -91,7 +93,7 @@ def train(
     *,
     steps: int,
     workers: int,
-    ours: bool = False,
+    trained_by: TrainedBy,
 ) -> list[float]:
     """Train for some steps and give the time of each, from its data to its end."""
     torch.manual_seed(training.seed)
@@ -100,9 +102,7 @@ def train(
     loader = DataLoader(
         pictures, batch_size=training.batch, shuffle=True, drop_last=True, num_workers=workers
     )
-    chosen = optimiser(model, training) if ours else torch.optim.SGD(model.parameters(), lr=0.06)
-    share = (lambda step: rate(step, training, steps=steps)) if ours else (lambda _: 1.0)
-    schedule = torch.optim.lr_scheduler.LambdaLR(chosen, share)
+    chosen, schedule = _optimiser(model, training, steps, trained_by)
     marks = [time.perf_counter()]
     for views in _first(loader, steps):
         loss = model(views)
@@ -112,6 +112,24 @@ def train(
         schedule.step()
         marks.append(time.perf_counter())
     return [after - before for before, after in pairwise(marks)]
+
+
+def _optimiser(
+    model: nn.Module, training: Training, steps: int, trained_by: TrainedBy
+) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
+    if trained_by == "ours":
+        chosen = optimiser(model, training)
+        return chosen, torch.optim.lr_scheduler.LambdaLR(
+            chosen, lambda step: rate(step, training, steps=steps)
+        )
+    if trained_by == "example":
+        plain = torch.optim.SGD(model.parameters(), lr=0.06)
+        return plain, torch.optim.lr_scheduler.ConstantLR(plain, factor=1.0)
+    # lightly, docs/source/getting_started/benchmarks/cifar10_benchmark.py
+    trained = [weight for weight in model.parameters() if weight.requires_grad]
+    lr = 0.06 * training.batch / 128
+    sgd = torch.optim.SGD(trained, lr=lr, momentum=0.9, weight_decay=5e-4)
+    return sgd, torch.optim.lr_scheduler.CosineAnnealingLR(sgd, steps)
 
 
 def _first(loader: DataLoader, steps: int) -> Iterator[list[Tensor]]:
