@@ -1,10 +1,13 @@
 """A Ray cluster: how it is joined, how much room it has, and what its workers begin with."""
 
 import os
+import socket
 from contextlib import chdir
 from typing import Any
 
 from counterpoint.failures import RunFailure
+
+PATIENCE = 10.0  # seconds for an address to answer; Ray itself tries for two minutes
 
 
 def joined_ray(address: str | None = None, *, what: str) -> Any:
@@ -23,6 +26,7 @@ def joined_ray(address: str | None = None, *, what: str) -> Any:
         # be run there. The folder of everybody has none.
         place = address or os.environ.get("RAY_ADDRESS")
         try:
+            _reach(place)
             with chdir("/"):
                 ray.init(address=place, log_to_driver=False)
         except Exception as error:  # Ray raises the plain class where a node does not start
@@ -31,6 +35,16 @@ def joined_ray(address: str | None = None, *, what: str) -> Any:
                 "`ray status` says whether the cluster lives"
             ) from error
     return ray
+
+
+def _reach(place: str | None) -> None:
+    """Raise OSError where an address of the form HOST:PORT does not answer.
+
+    Ray's words such as "auto" have no port and are left to Ray.
+    """
+    host, _, port = (place or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
 
 
 def room_on(ray: Any, cpus: int, gpus: float) -> int:
