@@ -98,6 +98,21 @@ def test_only_the_first_rung_of_a_random_search_has_a_p(page):
     assert all("p" not in heads for heads in later)
 
 
+def rungs(page):
+    """The rungs of the tables of shares, in the order of the page."""
+    (section,) = re.findall(r'<section id="importance".*?</section>', page, re.DOTALL)
+    return [int(rung) for rung in re.findall(r"Rung (\d), ", section)]
+
+
+def test_the_shares_of_the_longest_trials_come_first_but_for_a_random_search():
+    bred, drawn = (searched(rounds=2, size=36, strategy=how) for how in ("evolution", "random"))
+    shown = rungs(design_page(material_of(bred, folder="d", again=AGAIN)))
+    assert shown == sorted(shown, reverse=True)
+    assert len(shown) > 1
+    shown = rungs(design_page(material_of(drawn, folder="d", again=AGAIN)))
+    assert shown == sorted(shown)
+
+
 def test_it_says_who_is_ahead_beyond_chance(page):
     assert "found 1 is ahead in 8 of 8 comparisons and behind in 0" in page
 

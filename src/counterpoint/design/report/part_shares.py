@@ -26,20 +26,22 @@ BRED = (
 
 def shares_section(material: DesignMaterial) -> Section | None:
     """Show how much of the differences each part explains, on every rung with enough trials."""
+    random = material.found.settings.strategy == "random"
     shown = []
     for rung, standing in enumerate(material.standings):
         if len(standing) < ENOUGH:
             continue
         methods = [material.candidates[name].method for name in standing]
-        independent = material.found.settings.strategy == "random" and rung == 0
-        found = part_importance(methods, list(standing.values()), independent=independent)
+        found = part_importance(methods, list(standing.values()), independent=random and rung == 0)
         shown.append((rung, len(standing), _table(found)))
     if not shown:
         return None
+    if not random:  # the longest trials say most; in a random search rung 0 is the one with a p
+        shown.reverse()
     said = (
         "How much of the differences in rank between candidates is explained by which kind of part "
         "they have (eta squared), less what as many kinds explain by chance. "
-        + (DRAWN if material.found.settings.strategy == "random" else BRED)
+        + (DRAWN if random else BRED)
         + " Numbers such as a temperature are left out."
     )
     rung, many, table = shown[0]
