@@ -1,5 +1,10 @@
 """Use 16: a method in somebody's own Trainer, with their data module, callbacks and loggers."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import lightning as L
 import pytest
 import torch
@@ -20,6 +25,7 @@ from counterpoint import (
 from counterpoint.framework import Draw
 from counterpoint.training.loader_batch import number
 
+SCRIPT = Path(__file__).with_name("own_trainer_script.py")
 SMALL = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)))
 QUIET = {"accelerator": "cpu", "enable_progress_bar": False, "enable_model_summary": False}
 
@@ -126,3 +132,19 @@ def test_a_bank_needs_the_numbers_of_samples(cifar, trainer):
     mine = trainer(max_epochs=1)
     mine.fit(ContrastiveModule(method, image=(3, 32, 32)), DataLoader(numbered, batch_size=8))
     assert mine.global_step == 4
+
+
+@pytest.mark.parametrize("method", ["simclr-small", "byol-small", "instdisc-small"])
+def test_two_devices_of_their_trainer_give_the_weights_of_one(tmp_path, method):
+    """Negatives, statistics and a bank are those of all ranks: to 1e-12 in float64."""
+    loopback = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
+    for devices in ("1", "2"):
+        command = [sys.executable, str(SCRIPT), method, devices, str(tmp_path)]
+        done = subprocess.run(command, env=loopback, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+    alone, first, second = (
+        torch.load(tmp_path / f"rank-{name}.pt") for name in ("0-of-1", "0-of-2", "1-of-2")
+    )
+    torch.testing.assert_close(first["loss"], alone["loss"], rtol=0, atol=1e-12)
+    torch.testing.assert_close(first["weights"], alone["weights"], rtol=0, atol=1e-12)
+    torch.testing.assert_close(first["weights"], second["weights"], rtol=0, atol=0)
