@@ -1,5 +1,7 @@
 """Thirty minutes of two cores: SimCLR with settings chosen on validation images, and Ricercar."""
 
+from dataclasses import replace
+
 from counterpoint.framework import codec
 from counterpoint.parts.views import pipelines
 from counterpoint.study import Seconds, Trial
@@ -28,4 +30,5 @@ def study() -> list[Trial]:
     ricercar = Trial(
         method="ricercar-small", name="Ricercar, thirty minutes", row="Ricercar", **COMMON
     )
-    return [trial for cell in (simclr, ricercar) for trial in seeds(cell, 3)]
+    random = replace(simclr, kind="random", name="random weights", row="random weights")
+    return [trial for cell in (simclr, ricercar, random) for trial in seeds(cell, 3)]
