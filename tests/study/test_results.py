@@ -1,6 +1,7 @@
 """The tables of docs/results.md are those of the result files in the repository."""
 
 import json
+import statistics
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,30 @@ def test_the_documented_accuracy_against_lightly_is_what_was_measured(method):
         spread = f"{100 * found[f'{key}, spread']:.1f}"
         cells.append(f"{f'**{mean}**' if side == best else mean} ± {spread}")
     assert f"| {method} | {' | '.join(cells)} |" in (DOCS / "results.md").read_text()
+
+
+def test_the_documented_half_hour_is_what_was_measured():
+    outcomes, _ = read_study(str(DOCS / "results" / "thirty_minutes.json"))
+    text = (DOCS / "results.md").read_text()
+    for row in {outcome.trial.row for outcome in outcomes}:
+        some = [outcome for outcome in outcomes if outcome.trial.row == row]
+        cells = []
+        for probe in ("knn", "linear", "mlp"):
+            values = [outcome.figures[probe] for outcome in some]
+            spread = f" ± {statistics.stdev(values):.3f}" if len(values) > 1 else ""
+            cells.append(f"{statistics.fmean(values):.3f}{spread}")
+        images = statistics.fmean(outcome.cost.images for outcome in some)
+        assert f"| {row} | {' | '.join(cells)} | {images:,.0f} | {len(some)} |" in text
+
+
+def test_the_settings_of_the_half_hour_are_those_that_validation_images_chose():
+    outcomes, _ = read_study(str(DOCS / "results" / "thirty_minutes_settings.json"))
+    found = {(o.trial.row, o.trial.column): o.figures["knn validation"] for o in outcomes}
+    text = (DOCS / "results.md").read_text()
+    for side in ("20 pixels", "16 pixels"):
+        low, high = (found[side, f"rate {rate}"] for rate in ("0.003", "0.01"))
+        assert f"| {side} | {low:.3f} | {high:.3f} |" in text
+    assert max(found, key=found.__getitem__) == ("16 pixels", "rate 0.01")
+    trained = trials_of(str(DOCS / "results" / "thirty_minutes.py"), "small")[0]
+    assert dict(trained.training) == {"lr": 0.01}
+    assert '"size":16' in dict(trained.swaps)["views"]
