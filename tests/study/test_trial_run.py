@@ -13,7 +13,16 @@ import torch.nn.functional as F
 
 import forked
 from counterpoint.framework import Draw, contrast
-from counterpoint.study import Flops, Images, ResultStore, Seconds, run_here, run_local, run_trial
+from counterpoint.study import (
+    Flops,
+    Images,
+    ResultStore,
+    Seconds,
+    run_here,
+    run_local,
+    run_trial,
+    step_cost,
+)
 from counterpoint.study.supervised import supervised
 from counterpoint.study.trial_job import job_of, opened
 from counterpoint.training.cost import step_flops
@@ -150,6 +159,21 @@ def test_budgets_of_compute_and_time(data, tmp_path):
     assert (counted.cost.steps, counted.cost.flops) == (2, 2 * flops)
     timed = run_trial(tiny(budget=Seconds(0.2)), store)
     assert timed.cost.steps >= 1
+
+
+def test_a_lucky_step_does_not_set_a_budget_in_seconds(data, monkeypatch):
+    takes = iter([9.0, 0.1, *[0.5] * 6])
+    clock = [0.0]
+
+    def step(*_, **__):
+        clock[0] += next(takes)
+
+    monkeypatch.setattr(step_cost, "train_step", step)
+    monkeypatch.setattr(step_cost.time, "perf_counter", lambda: clock[0])
+    job = job_of(tiny(), opened(tiny()))
+    model = job.method.build(image=job.image)
+    assert step_cost.step_seconds(model, job.source, job.training, seconds=3) == pytest.approx(0.5)
+    assert next(takes, None) is None  # 3.1 seconds were timed, without the first step
 
 
 def test_supervised_training_is_cross_entropy(data):

@@ -1,7 +1,8 @@
 """How long one step of a method takes on this machine."""
 
+import statistics
 import time
-from itertools import chain, islice, repeat
+from itertools import chain, pairwise, repeat
 
 from counterpoint.data import Batches, Source
 from counterpoint.framework import Model
@@ -9,16 +10,21 @@ from counterpoint.framework.settings import Training
 from counterpoint.training.optimisers import optimiser
 from counterpoint.training.step import train_step
 
-TIMED = 3  # steps; the first warms up and does not count
+FEWEST = 2  # steps that count, however short the time is
 
 
-def step_seconds(model: Model, source: Source, training: Training) -> float:
-    """Time a few steps of a model that is not used afterwards; the fastest counts."""
+def step_seconds(model: Model, source: Source, training: Training, *, seconds: float) -> float:
+    """Train a model that is not used afterwards for some seconds; return the median step's time.
+
+    A step's time includes the wait for its images. The first step warms up and does not count. The
+    median leaves out short disturbances, and a lucky step promises nothing.
+    """
     chosen = optimiser(model, training)
     batches = Batches(source, batch=training.batch, seed=training.seed, cut=model.views.cut)
-    taken: list[float] = []
-    for given in islice(chain.from_iterable(repeat(batches)), TIMED):
-        started = time.perf_counter()
+    ends: list[float] = []
+    for given in chain.from_iterable(repeat(batches)):
         train_step(model, given, chosen, source, seed=training.seed)
-        taken.append(time.perf_counter() - started)
-    return min(taken[1:])
+        ends.append(time.perf_counter())
+        if len(ends) > FEWEST and ends[-1] - ends[0] >= seconds:
+            break
+    return statistics.median(later - earlier for earlier, later in pairwise(ends))

@@ -31,6 +31,8 @@ from counterpoint.study.workplace import (
 )
 from counterpoint.training.cost import step_flops
 
+TIMED = 0.02  # of a budget in seconds: how long steps are timed before training
+
 
 def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:
     """Train and evaluate, and keep the outcome; a trial that was done is read, not run.
@@ -93,7 +95,8 @@ def _settled(trial: Trial, job: Job, held_out: Source, folder: Path) -> Settled:
     flops = step_flops(job.method, job.image, training.batch)
     seconds = None
     if isinstance(trial.budget, Seconds):
-        seconds = step_seconds(job.method.build(image=job.image), job.source, training)
+        model = job.method.build(image=job.image)
+        seconds = step_seconds(model, job.source, training, seconds=TIMED * trial.budget.n)
     steps = trial.budget.steps(StepCost(training.batch, flops, seconds))
     settled = Settled(fingerprint=trial.fingerprint, steps=steps, lr=training.lr, flops=flops)
     if not trial.rates:
