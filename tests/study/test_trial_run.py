@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 import forked
-from counterpoint.framework import Draw, contrast
+from counterpoint.framework import Draw, Samples, contrast
 from counterpoint.study import (
     Flops,
     Images,
@@ -178,7 +178,7 @@ def test_a_lucky_step_does_not_set_a_budget_in_seconds(data, monkeypatch):
 
 def test_supervised_training_is_cross_entropy(data):
     splits = opened(tiny())
-    method = supervised(job_of(tiny(), splits).method, splits.train.labels)
+    method = supervised(job_of(tiny(), splits).method, 10)
     torch.manual_seed(0)
     model = method.build(image=(3, 32, 32)).double()
     index = torch.tensor([5, 17, 200, 3])
@@ -187,8 +187,10 @@ def test_supervised_training_is_cross_entropy(data):
     views = tuple(v.double() for v in model.views(splits.train.images[index], Draw(0, 0, index)))
     vectors = torch.cat([maps[-1].mean(dim=(2, 3)) for maps in model.encoder(views)])
     weight, bias = model.extraction.classes[:, :-1], model.extraction.classes[:, -1]
-    wanted = F.cross_entropy(F.linear(vectors, weight, bias), splits.train.labels[index].repeat(2))
-    assert torch.allclose(contrast(model, views, index), wanted, atol=1e-12, rtol=0)
+    labels = splits.train.labels[index]
+    wanted = F.cross_entropy(F.linear(vectors, weight, bias), labels.repeat(2))
+    found = contrast(model, views, Samples(index, labels))
+    assert torch.allclose(found, wanted, atol=1e-12, rtol=0)
 
 
 def test_the_marks_above_and_below(data, tmp_path):
@@ -198,16 +200,6 @@ def test_the_marks_above_and_below(data, tmp_path):
     assert untaught.cost.flops == untaught.cost.images == 0
     assert taught.figures["linear"] > untaught.figures["linear"] - 0.02
     assert taught.cost.images == 32 * 60
-
-
-def test_the_rate_is_chosen_on_held_out_images_and_its_cost_is_counted(data, tmp_path):
-    asked = tiny(budget=Images(32 * 20), rates=(1e-7, 3e-3))
-    found = run_trial(asked, ResultStore(str(tmp_path)))
-    assert found.figures["lr"] == 3e-3
-    assert found.cost.choosing_images == 2 * 2 * 32
-    assert found.cost.images == (20 + 4) * 32
-    with pytest.raises(ValueError, match="cannot choose a learning rate"):
-        run_trial(replace(asked, method="byol-small"), ResultStore(str(tmp_path)))
 
 
 def _todo(trials, store):

@@ -56,6 +56,8 @@ def job_of(trial: Trial, splits: Splits, *, workers: int | None = None) -> Job:
     (-1:-1), one place 32 3
     """
     names = {**PARTS, **own_parts(trial.parts_file)}
+    if trial.kind == "supervised":
+        splits = splits.for_probes()
     job = resolve(
         trial.method,
         splits,
@@ -70,7 +72,8 @@ def job_of(trial: Trial, splits: Splits, *, workers: int | None = None) -> Job:
         return job
     if not job.source.has_labels:
         raise ValueError(f"study: {job.source!r}; a supervised trial needs labels")
-    return replace(job, method=supervised(job.method, all_labels(job.source)), name=None)
+    classes = 1 + int(all_labels(job.source).max())
+    return replace(job, method=supervised(job.method, classes), name=None)
 
 
 def _part(part: str, text: str, names: dict[str, type]) -> object:
