@@ -1,10 +1,14 @@
 """counterpoint confirm, as it is typed, on a few images and for a few steps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from counterpoint.cli import main
 from counterpoint.design import confirm_run, finish
+from counterpoint.study.runners import local
+from design.confirmations import outcome
 from design.searches import pretend_ground, searched, written
 
 
@@ -25,6 +29,18 @@ def test_an_unfinished_round_is_said_before_the_choice(tmp_path, capsys, monkeyp
     monkeypatch.setattr(finish, "finish_design", lambda folder: folder / "report.html")
     main(["confirm", str(out)])
     assert "2 candidates of the last round were not run." in capsys.readouterr().err
+
+
+def test_a_trial_that_failed_says_why_and_is_no_success(tmp_path, capsys, monkeypatch):
+    out = written(searched(rounds=1, size=6, few=2, full=1e9, batch=32), tmp_path / "design")
+    failed = replace(outcome("found 1", 3, linear=0.0), state="failed", error="ValueError: this")
+    monkeypatch.setattr(local, "run_local", lambda *_, **__: iter([failed]))
+    monkeypatch.setattr(confirm_run, "confirm", lambda _out, _asked, run: [*run([], None)][1:])
+    monkeypatch.setattr(finish, "finish_design", lambda folder: folder / "report.html")
+    with pytest.raises(SystemExit) as stop:
+        main(["confirm", str(out)])
+    assert stop.value.code == 1
+    assert "seed 3: failed (ValueError: this)" in capsys.readouterr().err
 
 
 @pytest.mark.full

@@ -29,11 +29,11 @@ ASKED = ConfirmRequest(top=2, seeds=2, shipped=2)
 def folders(tmp_path_factory):
     """A search and a random one, as they are on a disk, and images."""
     place = tmp_path_factory.mktemp("searches")
-    images = np.random.default_rng(0).integers(256, size=(240, 32, 32, 3), dtype=np.uint8)
-    np.save(place / "photos.npy", images)
+    images = np.random.default_rng(0).integers(256, size=(400, 32, 32, 3), dtype=np.uint8)
+    np.savez(place / "photos.npz", images=images, labels=np.arange(400) % 4)
     for strategy in ("evolution", "random"):
         found = searched(
-            rounds=1, size=27, data=str(place / "photos.npy"), strategy=strategy, full=9e11
+            rounds=1, size=27, data=str(place / "photos.npz"), strategy=strategy, full=9e11
         )
         written(found, place / strategy)
     return place
@@ -115,8 +115,8 @@ def test_kept_as_two_files_it_is_the_same(out):
 
 def test_other_images_have_the_same_rivals_and_are_corrected_together(out, folders):
     first = confirm(out, ASKED, Scored())
-    other = folders / "other.npy"
-    np.save(other, np.load(folders / "photos.npy")[:50])
+    other = folders / "other.npz"
+    np.savez(other, images=np.load(folders / "photos.npz")["images"][:50], labels=np.arange(50) % 4)
     run = Scored()
     table = confirm(out, ConfirmRequest(top=2, seeds=2, shipped=2, data=str(other)), run)
     assert len(table) == 2 * len(first)
@@ -160,6 +160,55 @@ def test_another_plan_is_refused(out):
         with pytest.raises(ValueError, match=f"was made with --{changed} 2, and this is 3"):
             confirm(out, replace(ASKED, **{changed: 3}), run)
     assert run.ran == []
+
+
+def test_a_request_that_is_refused_adds_no_random_search(out, folders):
+    confirm(out, ASKED, Scored())
+    before = (out / "confirmation.json").read_text()
+    with pytest.raises(ValueError, match="was made with --seeds 2, and this is 3"):
+        confirm(out, replace(ASKED, seeds=3, random=folders / "random"), Scored())
+    assert (out / "confirmation.json").read_text() == before
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_images_without_labels_are_refused_before_anything_runs(out, tmp_path, other):
+    np.save(tmp_path / "bare.npy", np.zeros((40, 32, 32, 3), dtype=np.uint8))
+    data = str(tmp_path / "bare.npy")
+    if not other:
+        (out / SETTINGS).write_text(replace(read_settings(out), data=data).to_json())
+    run = Scored()
+    with pytest.raises(ValueError, match="has no labels; put the images into one folder per"):
+        confirm(out, replace(ASKED, data=data if other else None), run)
+    assert run.ran == []
+
+
+def test_another_spelling_of_the_same_images_is_no_other_data(out, folders, monkeypatch):
+    table = confirm(out, ASKED, Scored())
+    run = Scored()
+    monkeypatch.setenv("PHOTOS", str(folders))
+    assert confirm(out, replace(ASKED, data="$PHOTOS/photos.npz"), run) == table
+    assert run.ran == []
+    other = shutil.copytree(folders, out.parent / "other") / "photos.npz"
+    table = confirm(out, replace(ASKED, data=str(other)), Scored())
+    assert confirm(out, replace(ASKED, data=f"{other}/"), run) == table
+    assert run.ran == []
+
+
+def test_a_rate_at_which_a_rival_diverges_is_left_out(out):
+    confirm(out, ASKED, Scored())
+
+    def diverging(trials, store):
+        stay = [one for one in trials if dict(one.training)["lr"] < 5e-2]
+        yield from Scored()(stay, store)
+        for one in trials:
+            if one not in stay:
+                failed = outcome(one.row, one.seed, linear=0.0)
+                yield replace(failed, trial=one, state="failed", error="NonFiniteError: no")
+
+    table = confirm(out, replace(ASKED, tuned=True), diverging)
+    tuned = {one.rival for one in table if ", lr " in one.rival}
+    assert tuned
+    assert not any(rival.endswith("lr 0.05") for rival in tuned)
 
 
 def test_rivals_whose_rate_was_chosen_may_come_later_and_only_add(out, tmp_path):
@@ -229,9 +278,11 @@ def figures(one):
 
 def test_a_rival_is_not_left_out_because_its_trial_failed(out):
     def failing(trials, store):
-        return Scored()(trials[1:], store)
+        yield from Scored()(trials[1:], store)
+        failed = outcome(trials[0].row, trials[0].seed, linear=0.0)
+        yield replace(failed, trial=trials[0], state="failed", error="ValueError: a reason")
 
-    with pytest.raises(RunFailure, match="did not finish; rivals are chosen among all"):
+    with pytest.raises(RunFailure, match=r"did not finish.*the first said: ValueError: a reason"):
         confirm(out, ASKED, failing)
     assert not (out / "confirmation.json").exists()
 

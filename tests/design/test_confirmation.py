@@ -3,14 +3,12 @@
 from dataclasses import replace
 
 from counterpoint.design.confirmation import (
-    best_of_heat,
     confirmation_trials,
     contenders,
     fresh_seeds,
-    heat_trials,
     images_seen,
-    with_rates,
 )
+from counterpoint.design.rivals import best_of_heat, heat_trials, with_rates
 from counterpoint.study import Flops, Images, Outcome, Trial
 from counterpoint.training.cost import step_flops
 from design.candidates import BEST, CROSSED, MOCO, SIMCLR, TRIPLET

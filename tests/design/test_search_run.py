@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 from itertools import count
 
+import numpy as np
 import pytest
 
 from counterpoint import NarrowResNet
@@ -313,6 +314,24 @@ def test_labels_choose_only_if_asked_and_watching_chooses_nothing(settings, tmp_
     first = {name: o.figures for (name, rung), o in outcomes.items() if rung == 0}
     alive = {name: f["knn validation"] for name, f in first.items() if not f["collapsed"]}
     assert {n: s for n, s in by_label.standing(0).items() if s != LOST} == alive
+
+
+def test_labels_that_are_not_there_are_said_before_anything_runs(settings, tmp_path):
+    np.save(tmp_path / "bare.npy", np.zeros((300, 32, 32, 3), dtype=np.uint8))
+    bare, run = replace(settings, data=str(tmp_path / "bare.npy")), Pretended()
+    for wanted in ({"watch": ("knn",)}, {"labels": "linear"}):
+        with pytest.raises(ValueError, match="bare train first 240 has no labels"):
+            searched(replace(bare, **wanted), tmp_path / "out", run)
+    assert run.ran == []
+    assert not (tmp_path / "out").exists()
+    assert searched(bare, tmp_path / "out", run).outcomes
+
+
+def test_a_batch_of_more_images_than_there_are_is_refused(settings, tmp_path):
+    found = searched(replace(settings, batch=256), tmp_path, Pretended(), hours=ROUND)
+    (only,) = found.rounds
+    assert "batch: got 256 images of 240" in {why for _, why in only.refused}
+    assert max(one.settings.batch for one in only.candidates) <= 240
 
 
 def test_trials_of_a_search_train_and_are_never_tested(settings, tmp_path):

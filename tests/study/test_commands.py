@@ -87,6 +87,27 @@ def test_a_figure_that_no_trial_has_is_refused_before_the_first(data, tmp_path, 
     assert not (tmp_path / "results").exists()
 
 
+def test_the_first_seed_of_a_study_whose_seeds_begin_at_one(tmp_path, monkeypatch, capsys):
+    """It was none: a plan had nothing to add up, and a study was overwritten by an empty one."""
+    monkeypatch.chdir(tmp_path)
+    from_one = MINE.replace("return seeds(", "return [replace(t, seed=t.seed + 1) for t in seeds(")
+    from_one = from_one.replace("        2,\n    )", "        3,\n    )]")
+    (tmp_path / "mine.py").write_text(f"from dataclasses import replace\n{from_one}")
+    main(["study", "mine.py", "--plan", "--speed", "1", "--seeds", "1"])
+    assert "1 trials at" in capsys.readouterr().out
+
+
+def test_a_study_file_without_trials_is_refused_and_keeps_the_plan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def study():\n    return []\n")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "study.json").write_text("kept")
+    for more in (["--plan"], []):
+        with pytest.raises(SystemExit, match=r"study\(\) of mine.py gave no trials"):
+            main(["study", "mine.py", "--out", "results", *more])
+    assert (tmp_path / "results" / "study.json").read_text() == "kept"
+
+
 def ctrl_c(job):
     os.killpg(job.pid, signal.SIGINT)  # a terminal tells the whole group
 

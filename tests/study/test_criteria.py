@@ -77,3 +77,13 @@ def test_names_are_looked_at_before_anything_runs():
     require_figure([tiny(criteria=("rankme",), probes=())], "rankme")
     with pytest.raises(ValueError, match="no figure 'linear'; it has rankme: --figure rankme"):
         require_figure([tiny(criteria=("rankme",), probes=())], "linear")
+    require_figure([tiny(criteria=("rankme",))], "collapsed")
+    with pytest.raises(ValueError, match="no figure 'collapsed'; it has knn, linear: --figure knn"):
+        require_figure([tiny()], "collapsed")
+
+
+def test_a_trial_that_reads_no_test_image_has_no_test_figure():
+    untested = [tiny(untested=True)]
+    require_figure(untested, "knn validation")
+    with pytest.raises(ValueError, match=r"no figure 'linear'.*--figure 'knn validation'"):
+        require_figure(untested, "linear")

@@ -15,12 +15,14 @@ from counterpoint.methods import SEVEN, method_named
 from counterpoint.parts.own import own_parts
 from counterpoint.study import Flops, Images, ResultStore, Trial, run_trial
 from counterpoint.study.load import trials_of
+from counterpoint.study.plan_table import plan_table
+from counterpoint.study.shorten import shortened
 from counterpoint.study.studies import STUDIES, as_released
 from counterpoint.study.studies.family import SAME_STEP
 from counterpoint.study.studies.scales import NARROW, part_json
 from counterpoint.study.studies.table1 import RELEASED
 from counterpoint.study.trial_job import absent, job_of
-from counterpoint.study.trial_plan import plan_trials
+from counterpoint.study.trial_plan import Planned, plan_trials
 from counterpoint.training.cost import step_flops
 from study.trials import tiny
 
@@ -49,6 +51,52 @@ def test_a_typo_is_refused():
         tiny(training=(("learning_rate", 1.0),))
     with pytest.raises(ValueError, match="there are table1, table2, table3, parts, family, yadim"):
         trials_of("table4", "small")
+
+
+def test_the_first_seeds_of_a_cell_are_its_own_in_the_order_of_the_study():
+    """Whatever the seeds are called, and whether each has a name of its own."""
+    seeds = {"a": (3, 1, 2), "b": (7, 8), "c": (0,)}
+    some = [tiny(n, row=row, name=f"{row} {n}") for row, own in seeds.items() for n in own]
+    mixed = [some[place] for place in (3, 0, 5, 1, 4, 2)]  # b7 a3 c0 a1 b8 a2
+    for kept, count in (("b7 a3 c0", 1), ("b7 a3 c0 a1 b8", 2), ("b7 a3 c0 a1 b8 a2", 9)):
+        assert " ".join(f"{t.row}{t.seed}" for t in shortened(mixed, seeds=count)) == kept
+    assert shortened(mixed) == mixed
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_first_seeds_of_our_studies_are_the_lowest(name):
+    """A trial that stands in two columns stays in both, and is one seed."""
+    trials = trials_of(name, "small")
+    for count in (1, 2):
+        assert shortened(trials, seeds=count) == [t for t in trials if t.seed < count]
+
+
+def test_a_study_of_no_trials_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"study: got no trials; needs at least one"):
+        shortened([])
+    with pytest.raises(ValueError, match=r"study: seeds is 0; it needs to be 1 or more"):
+        shortened([tiny()], seeds=0)
+    with pytest.raises(ValueError, match=r"study: a plan of no trials; needs at least one"):
+        plan_table([], speed=1e12, price=None)
+    own = tmp_path / "own.py"
+    for gives, said in (
+        ("return []", "gave no trials"),
+        ("yield from ()", "gave no trials"),
+        ("pass", "gave NoneType"),
+        ("return 3", "gave int"),
+        ("return ['simclr']", "gave str"),
+    ):
+        own.write_text(f"def study():\n    {gives}\n")
+        with pytest.raises(ValueError, match=rf"study\(\) of .*own.py {said}.*list of Trial"):
+            trials_of(str(own), "small")
+
+
+def test_a_plan_has_one_line_for_a_cell_whose_seeds_are_apart():
+    trials = [tiny(seed, row=row) for seed in (1, 2) for row in "ab"]
+    planned = [Planned(trial=t, steps=3, flops=1e15, seconds=60.0, gigabytes=1.0) for t in trials]
+    table = plan_table(planned, speed=1e12, price=None)
+    row, _, seeds, _, flops, *_ = (list(column.cells) for column in table.columns)
+    assert (row, seeds, flops) == (["a", "b", "all"], ["2", "2", "4"], ["2", "2", "4"])
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -2,15 +2,19 @@
 
 import csv
 import io
+import math
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
+from counterpoint.report.words import THIN
 from counterpoint.study.dashboard import Progress
 from counterpoint.study.runners.events import Event
 from counterpoint.study.tables.figure import table_figure
 from counterpoint.study.tables.formats import as_csv, latex, markdown
 from counterpoint.study.tables.outcome_table import tabulate
+from counterpoint.study.tables.part_effects import decided
 from reference import student
 from study.trials import COUNT, outcome, tiny
 
@@ -105,3 +109,132 @@ def test_progress_counts_and_estimates():
     assert progress.best()["SimCLR"][1] == 0.3
     progress.tell(Event(trials[1], "failed", "no memory"))
     assert progress.table().row_count == 4
+
+
+def unlabelled(row, seed, **figures):
+    """An outcome that no test image was read for: its figures are all that is known."""
+    named = {name.replace("_", " "): value for name, value in figures.items()}
+    return replace(outcome(row, "x", seed, 0.0, kept=False), figures=named, tested=0)
+
+
+RANKS = [
+    unlabelled("low", 0, rankme=42.1, lr=1e-3, collapsed=0.0),
+    unlabelled("low", 1, rankme=42.3, lr=3e-3, collapsed=0.0),
+    unlabelled("high", 0, rankme=61.0, lr=3e-3, collapsed=0.0),
+    unlabelled("high", 1, rankme=61.5, lr=3e-3, collapsed=0.0),
+]
+
+
+def test_a_criterion_is_no_test_accuracy_in_any_form():
+    table = tabulate(RANKS, figure="rankme")
+    written = markdown(table, cost="none")
+    assert "| low | 42.2 ± 0.1* |" in written
+    assert "| high | **61.2** ± 0.4 |" in written
+    assert "Criterion rankme (no labels used), mean ± standard deviation over 2 seeds." in written
+    assert r"\textbf{61.2} $\pm$ 0.4 \\" in latex(table)
+    words = list(ET.fromstring(table_figure(table)).itertext())
+    assert {"Criterion rankme (no labels used)", "42.2*", "42.2", "61.2", "45", "60"} <= set(words)
+    for text in (written, latex(table), *words):
+        assert "accuracy" not in text
+        assert "percent" not in text
+    rows = list(csv.DictReader(io.StringIO(as_csv(table))))
+    assert [row["best"] for row in rows] == ["0", "1"]
+
+
+def test_validation_accuracy_is_called_so():
+    some = [unlabelled(row, 0, linear_validation=value) for row, value in (("a", 0.5), ("b", 0.6))]
+    table = tabulate(some, figure="linear validation")
+    assert "| b | **60.0** |" in markdown(table, cost="none")
+    assert "Validation accuracy of the linear probe in percent, mean" in markdown(table)
+    assert "Validation accuracy of the linear probe, percent" in table_figure(table)
+
+
+@pytest.mark.parametrize(
+    ("figure", "words", "cell"),
+    [
+        ("lr", "Learning rate, mean ±", "| low | 0.002 ± 0.00141 |"),
+        ("collapsed", "Share of seeds whose encoder collapsed, mean ±", "| low | 0.00 ± 0.00 |"),
+    ],
+)
+def test_what_cannot_be_better_has_no_best(figure, words, cell):
+    table = tabulate(RANKS, figure=figure)
+    written = markdown(table, cost="none")
+    assert cell in written
+    assert words in written
+    assert "Bold" not in written
+    assert "filled" not in table_figure(table)
+    assert not any(one.best or one.behind for one in table.cells.values())
+
+
+def test_of_alpha_the_nearest_to_one_is_best():
+    values = {"near": (1.10, 1.12), "above": (1.50, 1.52), "below": (0.48, 0.50)}
+    some = [unlabelled(row, n, alpha=v) for row, pair in values.items() for n, v in enumerate(pair)]
+    table = tabulate(some, figure="alpha")
+    assert [row for row in values if table.cell(row, "x").best] == ["near"]
+    assert [row for row in values if table.cell(row, "x").behind] == ["above", "below"]
+    assert "Criterion alpha (no labels used; nearest to 1 is best), mean" in markdown(table)
+
+
+def test_two_alphas_as_far_from_one_are_not_told_apart():
+    """Their values differ by far more than their spread; how good they are does not."""
+    some = [unlabelled("a", n, alpha=value) for n, value in enumerate((0.80, 0.81, 0.79))]
+    some += [unlabelled("b", n, alpha=value) for n, value in enumerate((1.21, 1.19, 1.203))]
+    table = tabulate(some, figure="alpha")
+    assert table.cell("a", "x").best
+    assert table.cell("b", "x").p > 0.5
+
+
+@pytest.mark.parametrize("others", [(), (math.nan,), (30.0, 31.0)])
+def test_a_collapsed_seed_is_never_best(others):
+    """First of its column, where the largest by plain comparison was the one that is no number."""
+    fallen = [unlabelled("fallen", n, rankme=v) for n, v in enumerate((math.nan, *others))]
+    table = tabulate([*fallen, *RANKS], figure="rankme")
+    assert [row for row in table.rows if table.cell(row, "x").best] == ["high"]
+    assert table.cell("low", "x").behind
+    assert table.cell("fallen", "x").p is None
+    assert "| fallen | nan |" in markdown(table, cost="none")
+    assert "nan: a seed has no figure" in markdown(table)
+    assert "\nfallen & nan \\\\\n" in latex(table)
+    assert as_csv(table).splitlines()[1].startswith(f"fallen,x,{len(fallen)},nan,")
+    drawn = ET.fromstring(table_figure(table))
+    assert len(drawn.findall(".//{*}circle")) == 2, "what is no number has no place on the axis"
+    assert "nan" not in {value for at in drawn.iter() for value in at.attrib.values()}
+    assert "nan" in set(drawn.itertext())
+
+
+def test_where_all_collapsed_nothing_is_best():
+    table = tabulate([unlabelled(row, 0, rankme=math.nan) for row in "ab"], figure="rankme")
+    assert not any(one.best or one.behind for one in table.cells.values())
+    assert "**" not in markdown(table)
+    assert table_figure(table).startswith("<svg")
+
+
+def test_points_are_of_accuracies_only():
+    table = tabulate(RANKS, figure="rankme")
+    with pytest.raises(ValueError, match=r"points .* got the figure 'rankme'.*--figure"):
+        decided(table, [one.trial for one in RANKS])
+
+
+def lines(progress):
+    """What the dashboard says, a row to a line."""
+    return [" ".join(row) for row in zip(*(c.cells for c in progress.table().columns), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("figure", "values", "best"),
+    [
+        ("rankme", (math.nan, 42.1, 40.0), ["best so far, SimCLR b: 42.1 rankme"]),
+        ("alpha", (math.nan, 1.2, 1.9), ["best so far, SimCLR b: 1.200 alpha"]),
+        ("knn validation", (0.4, 0.5, 0.3), ["best so far, SimCLR b: 50.0 % knn validation"]),
+        ("linear", (0.4, 0.5, 0.3), ["best so far, SimCLR b: 50.0 % linear"]),
+        ("lr", (1e-3, 3e-3, 1e-3), []),
+        ("rankme", (math.nan, math.nan, math.nan), []),
+    ],
+)
+def test_progress_shows_a_criterion_as_it_is_and_the_best_by_it(figure, values, best):
+    progress = Progress(figure=figure)
+    for seed, (row, value) in enumerate(zip("abc", values, strict=True)):
+        found = replace(outcome(row, "SimCLR", seed, 0.0), figures={figure: value})
+        progress.tell(Event(tiny(seed, row=row), "done", outcome=found))
+    told = [line.replace(THIN, " ") for line in lines(progress) if "best" in line]
+    assert told == best

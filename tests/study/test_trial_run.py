@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -22,6 +23,7 @@ from counterpoint.study import (
     run_local,
     run_trial,
     step_cost,
+    trial_run,
 )
 from counterpoint.study.supervised import supervised
 from counterpoint.study.trial_job import job_of, opened
@@ -159,6 +161,16 @@ def test_budgets_of_compute_and_time(data, tmp_path):
     assert (counted.cost.steps, counted.cost.flops) == (2, 2 * flops)
     timed = run_trial(tiny(budget=Seconds(0.2)), store)
     assert timed.cost.steps >= 1
+
+
+def test_labels_are_asked_for_before_training(tmp_path, monkeypatch):
+    np.save(tmp_path / "bare.npy", np.zeros((60, 32, 32, 3), dtype=np.uint8))
+    monkeypatch.setattr(trial_run, "pretrain", None)
+    asked = tiny(data=str(tmp_path / "bare.npy"), limit=None)
+    with pytest.raises(ValueError, match="bare train has no labels; put the images into one"):
+        run_trial(asked, ResultStore(str(tmp_path / "results")))
+    with pytest.raises(ValueError, match="probes has 'kn'"):
+        tiny(probes=("kn",))
 
 
 def test_a_lucky_step_does_not_set_a_budget_in_seconds(data, monkeypatch):

@@ -12,10 +12,11 @@ from counterpoint.cli.resumable import resumable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from counterpoint.design.confirm_run import ConfirmRequest, Run
+    from counterpoint.design.confirm_run import ConfirmRequest
     from counterpoint.design.confirmed import Compared
     from counterpoint.study.outcome import Outcome
     from counterpoint.study.result_store import ResultStore
+    from counterpoint.study.runners.run_trials import RunTrials
     from counterpoint.study.trial import Trial
 
 
@@ -78,15 +79,18 @@ def confirm_command(
         shipped=shipped,
         tuned=tuned,
     )
-    table = _confirm(Path(folder), asked, runner=runner, at_once=at_once, address=address)
+    table, failed = _confirm(Path(folder), asked, runner=runner, at_once=at_once, address=address)
     sys.stdout.write(confirmed_markdown(table))
     report = finish_design(Path(folder))
     last_words(f"{len(table)} comparisons: {report}", aside=True)
+    if failed:
+        sys.exit(1)
 
 
 def _confirm(
     folder: Path, asked: "ConfirmRequest", *, runner: str, at_once: int | None, address: str | None
-) -> "list[Compared]":
+) -> "tuple[list[Compared], int]":
+    """Confirm, and return the comparisons and how many trials failed."""
     from functools import partial
 
     from counterpoint.design.confirm_run import confirm
@@ -102,7 +106,7 @@ def _confirm(
         )
     cpus = search.settings.cpus
     progress = Progress(at_once=at_once or 1)
-    run: Run
+    run: RunTrials
     if runner == "ray":
         from counterpoint.study.runners.ray_tasks import run_ray
 
@@ -112,13 +116,18 @@ def _confirm(
 
         run = partial(run_local, cpus=cpus, at_once=at_once, tell=progress.tell)
 
+    failed = 0
+
     def told(trials: "Sequence[Trial]", store: "ResultStore") -> "Iterator[Outcome]":
         """Say a line for each trial."""
+        nonlocal failed
         for outcome in run(trials, store):
             left = progress.left_seconds() or 0.0
             words = f"{outcome.trial.name}, seed {outcome.trial.seed}: {outcome.state}"
-            sys.stderr.write(f"{words}, about {left / 60:.0f} min left\n")
+            failed += outcome.state == "failed"
+            why = f" ({outcome.error})" if outcome.error else ""
+            sys.stderr.write(f"{words}{why}, about {left / 60:.0f} min left\n")
             yield outcome
 
     with resumable():
-        return confirm(folder, asked, told)
+        return confirm(folder, asked, told), failed

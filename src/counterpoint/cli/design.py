@@ -180,11 +180,12 @@ def _search(
 
     from counterpoint.design.finish import finish_design
     from counterpoint.design.search_progress import SearchProgress
-    from counterpoint.design.search_run import Run, design
+    from counterpoint.design.search_run import design
     from counterpoint.study.runners.long_lived import LongLived
+    from counterpoint.study.runners.run_trials import RunTrials
 
     with resumable(), ExitStack() as held:
-        run: Run
+        run: RunTrials
         if runner == "ray":
             from counterpoint.study.runners.ray_tasks import run_ray
 

@@ -61,7 +61,8 @@ def study_command(
         seeds: Use only the first N seeds of each cell (default: all).
         limit: Use only the first N images of each split (default: all).
         images: Images seen by each trial (default: the study's own budget).
-        figure: Probe to show in the table: knn, linear or mlp, if the trials have it.
+        figure: Figure to show in the table, if the trials have it: a probe (knn, linear, mlp),
+            "linear validation", a criterion such as rankme, or lr.
         compare: Compare the cells of a column, or of a row, with each other.
         speed: Operations per second to plan with, in 10^12 (default: measured here).
         price: Price of one hour of one trial's machine, for --plan (default: none).

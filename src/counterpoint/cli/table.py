@@ -25,7 +25,8 @@ def table_command(
     Args:
         folder: Folder of the results, or a file written by --format json; local or any that
             fsspec reaches.
-        figure: Probe to show: knn, linear or mlp, if the trials have it.
+        figure: Figure to show, if the trials have it: a probe (knn, linear, mlp), "linear
+            validation", a criterion such as rankme, or lr.
         compare: Compare the cells of a column, or of a row, with each other.
         format: markdown; latex, with booktabs; csv, with all digits; svg, a figure; json, all
             results in one file; points, the effect of each part where only it was changed;

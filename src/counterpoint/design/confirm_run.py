@@ -1,26 +1,23 @@
 """A confirmation of a search: its trials run and kept in the search's folder, and its table."""
 
-from collections.abc import Callable, Iterator, Sequence
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.candidate_settings import image_side
-from counterpoint.design.choices import CHOICES
 from counterpoint.design.confirmation import (
     SEEDS,
     TOP,
-    best_of_heat,
     confirmation_trials,
     contenders,
     fresh_seeds,
-    heat_trials,
     images_seen,
-    with_rates,
 )
 from counterpoint.design.confirmation_plan import ConfirmationPlan, read_plan, write_plan
 from counterpoint.design.confirmed import Compared, confirmed
 from counterpoint.design.design_settings import image_facts, trial_of
+from counterpoint.design.rivals import shipped_rivals, tuned_rivals
 from counterpoint.design.search_best import best_of_random, new_methods
 from counterpoint.design.search_files import (
     Searched,
@@ -29,21 +26,19 @@ from counterpoint.design.search_files import (
     restore_outcomes,
     write_durably,
 )
-from counterpoint.design.search_start import shipped_that_fit
-from counterpoint.failures import RunFailure
 from counterpoint.study.budget import Flops
 from counterpoint.study.bundle import bundled
-from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore
+from counterpoint.study.runners.run_trials import RunTrials
 from counterpoint.study.tables.outcome_table import outcomes_in_order
 from counterpoint.study.trial import Trial
+from counterpoint.study.trial_job import labelled_splits, opened
 
 FOLDER = "confirmation"
 CONFIRMED = "confirmed.json"
 """All outcomes in one file: with it a search may be kept and confirmed further without FOLDER."""
 HEAT_SEED = 1_000_000  # beyond all seeds that --seeds asks for
 SHIPPED = 3  # shipped methods that are rivals: our choice
-Run = Callable[[Sequence[Trial], ResultStore], Iterator[Outcome]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +60,7 @@ class ConfirmRequest:
         return self.top, self.seeds, self.shipped
 
 
-def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
+def confirm(out: Path, asked: ConfirmRequest, run: RunTrials) -> list[Compared]:
     """Run what is missing of a confirmation, and compare everything that was confirmed so far.
 
     Contenders, seeds and budgets are decided once, on the images of the search, and written to
@@ -74,10 +69,14 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
     tuned rivals may come later, once.
     """
     found = read_design(out)
+    asked = replace(asked, data=_other_data(found, asked.data))
+    _refuse_without_labels(found, asked.data)
     store = _store(out)
     random = None if asked.random is None else best_of_random(asked.random, found)
     try:
         plan = read_plan(out)
+        if plan is not None:  # before a random search is added for good
+            plan.refuse_other(out, asked.counts, None)
         if plan is None:
             plan = _choose(out, found, asked, random, store, run)
             write_plan(out, plan)
@@ -86,7 +85,7 @@ def confirm(out: Path, asked: ConfirmRequest, run: Run) -> list[Compared]:
             write_plan(out, plan)
         plan.refuse_other(out, asked.counts, random)
         if asked.tuned and not plan.tuned:
-            plan = plan.with_tuned(_tuned(found, store, run, plan))
+            plan = plan.with_tuned(tuned_rivals(found, store, run, plan))
             write_plan(out, plan)
         trials = _trials(found, plan, asked.data, store)
         planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
@@ -121,7 +120,7 @@ def _choose(
     asked: ConfirmRequest,
     random: Candidate | None,
     store: ResultStore,
-    run: Run,
+    run: RunTrials,
 ) -> ConfirmationPlan:
     """Decide everything that a confirmation must not decide twice."""
     best = new_methods(found)[: asked.top]
@@ -133,7 +132,7 @@ def _choose(
     if asked.random is not None:
         used.add(read_settings(asked.random).seed)
     heat = next(seed for seed in range(HEAT_SEED, HEAT_SEED + 3) if seed not in used)
-    shipped = _rivals(found, store, run, seed=heat, count=asked.shipped)
+    shipped = shipped_rivals(found, store, run, seed=heat, count=asked.shipped)
     named = contenders(best, shipped, random)
     first = next((one for one in named if one.role == "shipped"), named[0]).candidate
     wanted = found.settings
@@ -160,6 +159,24 @@ def pattern_of(found: Searched, candidate: Candidate, data: str | None) -> Trial
     return replace(trial, data=data, size=image_side(candidate.method), limit=None)
 
 
+def _other_data(found: Searched, data: str | None) -> str | None:
+    """Return other images by one spelling; None where they are those of the search."""
+    if data is None or _spelled(data) == _spelled(found.settings.data):
+        return None
+    return data.rstrip("/")
+
+
+def _spelled(data: str) -> str:
+    return os.path.expandvars(data).rstrip("/")
+
+
+def _refuse_without_labels(found: Searched, data: str | None) -> None:
+    """Refuse images that a confirmation cannot be scored on, before anything is trained."""
+    first = next(iter(found.candidates.values()))
+    trial = replace(pattern_of(found, first, data), untested=False, labelled=None)
+    labelled_splits(trial, opened(trial))
+
+
 def _trials(
     found: Searched, plan: ConfirmationPlan, data: str | None, store: ResultStore
 ) -> list[Trial]:
@@ -178,44 +195,6 @@ def _trials(
         seeds=plan.seeds,
         data=name,
     )
-
-
-def _rivals(
-    found: Searched, store: ResultStore, run: Run, *, seed: int, count: int
-) -> list[Candidate]:
-    """Choose the shipped methods to compare with: with labels, at full length."""
-    shipped = shipped_that_fit(found.settings)
-    return best_of_heat(shipped, _heat(shipped, found, store, run, seed), count)
-
-
-def _tuned(
-    found: Searched, store: ResultStore, run: Run, plan: ConfirmationPlan
-) -> list[Candidate]:
-    """Choose shipped methods and their learning rates, among those that the search chose from.
-
-    Twice as many methods as are wanted run with every rate: a rate may change their order.
-    """
-    *_, count = plan.counts
-    best = _rivals(found, store, run, seed=plan.heat_seed, count=2 * count)
-    tried = with_rates(best, CHOICES["Training", "lr"])
-    return best_of_heat(tried, _heat(tried, found, store, run, plan.heat_seed), count)
-
-
-def _heat(
-    some: Sequence[Candidate], found: Searched, store: ResultStore, run: Run, seed: int
-) -> dict[str, Outcome]:
-    """Run what is missing of a heat, and return all of it by the candidate's fingerprint."""
-    pattern = pattern_of(found, some[0], None)
-    heats = heat_trials(some, pattern, full=found.settings.full, seed=seed)
-    for _ in run(list(heats.values()), store):
-        pass
-    ends = {name: store.find(trial) for name, trial in heats.items()}
-    if missing := [heats[name].row for name, outcome in ends.items() if outcome is None]:
-        raise RunFailure(
-            f"design: {', '.join(missing)} did not finish; rivals are chosen among all shipped "
-            f"methods: look at {store.root}, and run the same command again"
-        )
-    return {name: outcome for name, outcome in ends.items() if outcome is not None}
 
 
 def data_name(place: str) -> str:

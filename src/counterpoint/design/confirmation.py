@@ -1,23 +1,19 @@
 """Is what a search found really ahead? Trials with fresh seeds that a study runs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from counterpoint.design.candidate import Candidate
-from counterpoint.framework import Method
 from counterpoint.framework.records import Shape
 from counterpoint.study.budget import Budget, Flops, Images, StepCost
-from counterpoint.study.outcome import Outcome
-from counterpoint.study.trial import Trial, pairs
+from counterpoint.study.trial import Trial
 from counterpoint.training.cost import step_flops
 
 TOP = 3  # candidates that are confirmed: our choice
 SEEDS = 5  # our choice
 PROBES = ("knn", "linear")
 OPERATIONS, IMAGES = "equal operations", "equal images"
-HEAT = "heat"
-"""The column of trials that choose rivals."""
 Role = Literal["found", "shipped", "random"]
 
 
@@ -111,65 +107,3 @@ def confirmation_trials(
         for one in named
         for seed in seeds
     ]
-
-
-def heat_trials(
-    shipped: Sequence[Candidate], pattern: Trial, *, full: float, seed: int
-) -> dict[str, Trial]:
-    """Return a trial of every shipped method, judged by a labelled probe on validation images.
-
-    By the fingerprint of the candidate. A search without labels may rank shipped methods badly,
-    and its best would be a weak rival. So rivals are chosen with labels, which what was found had
-    not: an advantage for the rival.
-    """
-    shared = replace(pattern, probes=("linear",), criteria=(), untested=True, labelled=None)
-    return {
-        one.fingerprint: replace(
-            shared,
-            name=f"heat {one.change}",
-            row=one.change,
-            column=HEAT,
-            method=one.method.to_json(),
-            training=one.training,
-            budget=Flops(full),
-            seed=seed,
-        )
-        for one in shipped
-    }
-
-
-def best_of_heat(
-    shipped: Sequence[Candidate], found: Mapping[str, Outcome], count: int
-) -> list[Candidate]:
-    """Return the methods with the best linear probe on validation images, the best first.
-
-    A method that ran with several rates comes once, with its best one.
-    """
-
-    def figure(one: Candidate) -> float:
-        return found[one.fingerprint].figures.get("linear validation", 0.0)
-
-    once: dict[Method, Candidate] = {}
-    for one in sorted(shipped, key=lambda one: -figure(one)):
-        once.setdefault(one.method, one)
-    return list(once.values())[:count]
-
-
-def with_rates(shipped: Sequence[Candidate], rates: Sequence[float]) -> list[Candidate]:
-    """Return shipped methods with each of some learning rates, beside their own.
-
-    Their names then say the rate.
-
-    >>> from counterpoint.methods import simclr_small
-    >>> one = Candidate(method=simclr_small(), training=(("lr", 0.003),), change="simclr-small")
-    >>> [some.change for some in with_rates([one], [0.001, 0.003])]
-    ['simclr-small', 'simclr-small, lr 0.001']
-    """
-    found = {}
-    for one in shipped:
-        found[one.fingerprint] = one
-        for rate in rates:
-            training = pairs({**dict(one.training), "lr": rate})
-            other = replace(one, training=training, change=f"{one.change}, lr {rate:g}")
-            found.setdefault(other.fingerprint, other)
-    return list(found.values())

@@ -44,10 +44,11 @@ def confirmed(
     """Compare every found method with every other contender, in each column and by each probe.
 
     `found` are the names of what the search found, the rows of their trials. `planned` are all
-    trials of the confirmation, those of the outcomes if not given. A comparison has a p if all
-    seeds of both sides finished: that of `tables.significance.paired`, a t-test over seeds and
-    test images. The correction is over all comparisons that were planned: all columns, all probes,
-    all data sets. Candidates that lost in the search need none: test images and seeds are fresh.
+    trials of the confirmation, those of the outcomes if not given. A comparison has a p if both
+    sides have two seeds at least and all of them finished: that of `tables.significance.paired`, a
+    t-test over seeds and test images. The correction is over all comparisons that were planned:
+    all columns, all probes, all data sets. Candidates that lost in the search need none: test
+    images and seeds are fresh.
     """
     trials = list(planned) or [outcome.trial for outcome in outcomes]
     done: dict[str, Outcome] = {o.fingerprint: o for o in outcomes if o.state == "done"}
@@ -68,7 +69,7 @@ def confirmed(
     ]
     chances = [
         _chance(cells[one], cells[rival], probe)
-        if all(len(cells.get(side, [])) == len(seeds[side]) for side in (one, rival))
+        if all(1 < len(cells.get(side, [])) == len(seeds[side]) for side in (one, rival))
         else None
         for one, rival, probe in pairs
     ]
@@ -131,7 +132,7 @@ def _cell(trial: Trial) -> tuple[str, str, str]:
 
 
 def _chance(one: Sequence[Outcome], rival: Sequence[Outcome], probe: str) -> float:
-    """Return the p of a difference; 1 where one seed a side says nothing."""
+    """Return the p of a difference; 1 where there is no spread to measure it by."""
     found = chance_of_difference(one, rival, probe)
     return 1.0 if found is None else found
 

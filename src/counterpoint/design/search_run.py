@@ -1,7 +1,7 @@
 """A search: rounds of candidates, each by successive halving, until the hours are used."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -27,10 +27,9 @@ from counterpoint.failures import RunFailure
 from counterpoint.study.bundle import bundled
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import FILE, ResultStore
+from counterpoint.study.runners.run_trials import RunTrials
 from counterpoint.study.trial import Trial
-
-Run = Callable[[Sequence[Trial], ResultStore], Iterator[Outcome]]
-"""Runs trials, once each, and yields outcomes as they are ready; a failed one is an outcome."""
+from counterpoint.study.trial_job import labelled_splits, opened
 
 
 @runtime_checkable
@@ -53,7 +52,7 @@ def design(
     out: Path,
     *,
     hours: float,
-    run: Run,
+    run: RunTrials,
     watcher: Watcher,
     rounds: int | None = None,
     halved: int | None = None,
@@ -70,11 +69,14 @@ def design(
     """
     _refuse(rounds, halved)
     ground = image_facts(settings.data, size=settings.size, limit=settings.limit)
+    pool = pool_of(settings, ground)
+    if settings.probes:
+        trial = trial_of(pool[0], settings.rungs[-1], settings)
+        labelled_splits(trial, opened(trial))
     first = None if round_file(out, 0).exists() else first_of(settings, ground)
     out.mkdir(parents=True, exist_ok=True)
     begin(settings, out)  # after what may be refused: it ties the folder to these settings
     unbundle(out)
-    pool = pool_of(settings, ground)
     accept = accept_of(settings, ground)
     found = Searched(settings)
     store = ResultStore(str(out / TRIALS))
@@ -158,7 +160,7 @@ def _of_last_round(found: Searched) -> dict[tuple[str, int], Outcome]:
     return {key: outcome for key, outcome in found.outcomes.items() if key[0] in names}
 
 
-def _halve(found: Searched, store: ResultStore, run: Run, watcher: Watcher) -> None:
+def _halve(found: Searched, store: ResultStore, run: RunTrials, watcher: Watcher) -> None:
     """Run the last round of a search, rung by rung."""
     going = list(found.rounds[-1].candidates)
     for place, rung in enumerate(found.settings.rungs_of(found.rounds[-1])):

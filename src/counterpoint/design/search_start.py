@@ -31,8 +31,9 @@ def shipped_that_fit(settings: DesignSettings) -> list[Candidate]:
     fitting = [one for one in pool_of(settings, ground) if accept(one) is None]
     if not fitting:
         raise ValueError(
-            "design: all shipped methods take too many operations for trials of this length; "
-            "search with more --full-epochs"
+            "design: all shipped methods take too many operations for trials of this length, or "
+            "larger batches than there are images; search with more --full-epochs, or with a "
+            "smaller --batch-size"
         )
     return fitting
 
@@ -56,10 +57,13 @@ def _bare(settings: DesignSettings, ground: ImageFacts) -> Encoder:
 
 
 def accept_of(settings: DesignSettings, ground: ImageFacts) -> Accept:
-    """Return what refuses candidates: those that cannot be built, or take too long a step."""
+    """Return what refuses candidates: too large a batch, parts that do not fit, a long step."""
     first = settings.rungs[0].budget.n
 
     def accept(candidate: Candidate) -> str | None:
+        batch = candidate.settings.batch
+        if batch > ground.count:
+            return f"batch: got {batch} images of {ground.count}"
         try:
             return refusal(candidate, ground.image, flops=first, steps=settings.least_steps)
         except Exception as error:  # noqa: BLE001 (a composition nobody thought of is no end)

@@ -111,7 +111,7 @@ MUTATIONS: dict[Mutation, float] = {_other_setting: 0.5, _other_part: 0.3, _othe
 def _table(candidate: Candidate, pool: Sequence[Candidate]) -> dict[Key, tuple[Any, ...]]:
     """Return the table of choices, without batches above those of the pool.
 
-    Those fit the data; a larger one may be more images than there are.
+    A larger one would hardly fit the data, and the search would refuse it.
     """
     table = choices_for(image_side(candidate.method))
     most = max(one.settings.batch for one in pool)

@@ -17,8 +17,8 @@ ORIGIN = Origin(
     year=2026,
     after="alignuniform",
     idea=(
-        "A search changed four settings of alignment and uniformity: crops of half the side, more "
-        "hue, and a head that is wider and ends with a norm."
+        "A search changed settings of alignment and uniformity: crops of half the side, more hue, "
+        "a head that is wider and ends with a norm, and a higher learning rate."
     ),
 )
 

@@ -5,11 +5,13 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import isfinite
 
 from rich.table import Table
 
 from counterpoint.report.words import duration, percent
 from counterpoint.study.runners.events import Event, State
+from counterpoint.study.tables.figure_kind import figure_kind
 
 
 @dataclass
@@ -51,13 +53,19 @@ class Progress:
         return (rest + mean * self.count("waiting", "again")) / slots
 
     def best(self) -> dict[str, tuple[str, float]]:
-        """Return for each column the row that is ahead, and its figure for one seed."""
+        """Return for each column the row that is ahead, and its figure for one seed.
+
+        No row is ahead in a figure that has no better and worse, such as the learning rate.
+        """
+        kind = figure_kind(self.figure)
         found: dict[str, tuple[str, float]] = {}
         for event in self.events.values():
             if event.outcome is None or self.figure not in event.outcome.figures:
                 continue
             value, trial = event.outcome.figures[self.figure], event.trial
-            if trial.column not in found or value > found[trial.column][1]:
+            if not kind.ranked or not isfinite(value):
+                continue
+            if trial.column not in found or kind.merit(value) > kind.merit(found[trial.column][1]):
                 found[trial.column] = (trial.row, value)
         return found
 
@@ -73,8 +81,10 @@ class Progress:
             ]
             shown.add_row("trials", ", ".join(states))
             shown.add_row("left", "not known yet" if left is None else f"about {duration(left)}")
+            kind = figure_kind(self.figure)
             for column, (row, value) in self.best().items():
-                shown.add_row(f"best so far, {column}", f"{row}: {percent(value)} {self.figure}")
+                written = percent(value) if kind.percent else kind.number(value)
+                shown.add_row(f"best so far, {column}", f"{row}: {written} {self.figure}")
             for event in self.events.values():
                 if event.state in ("again", "failed"):
                     shown.add_row(event.trial.key, f"{event.state}: {event.why[-200:]}")

@@ -1,5 +1,6 @@
 """A study by its name, or from a user's own file."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from counterpoint.spelling import did_you_mean
@@ -28,9 +29,13 @@ def _from_file(file: Path) -> list[Trial]:
     module = run_file(file, what="study")
     if not callable(getattr(module, "study", None)):
         raise ValueError(f"study: {file} has no function study(); it returns a list of trials")
-    found = list(module.study())
+    given = module.study()
+    # A study() that forgets its return gives None, which is no list.
+    found = list(given) if isinstance(given, Iterable) else [given]
     wrong = [one for one in found if not isinstance(one, Trial)]
     if wrong or not found:
-        got = type(wrong[0]).__name__ if wrong else "nothing"
-        raise ValueError(f"study: study() of {file} gave {got}, needs a list of Trial")
+        got = type(wrong[0]).__name__ if wrong else "no trials"
+        raise ValueError(
+            f"study: study() of {file} gave {got}; needs a list of Trial, one at least: return it"
+        )
     return found

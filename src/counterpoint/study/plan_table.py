@@ -1,7 +1,6 @@
 """A plan as a table."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from rich.table import Table
 
@@ -11,6 +10,8 @@ from counterpoint.study.trial_plan import Planned
 
 def plan_table(planned: Sequence[Planned], *, speed: float, price: float | None) -> Table:
     """Show a line for each cell, all its seeds together, and the sum."""
+    if not planned:
+        raise ValueError("study: a plan of no trials; needs at least one: give a list of Trial")
     words = f"{len(planned)} trials at {speed / 1e12:.3g} x 10^12 operations a second"
     shown = Table(
         "row",
@@ -25,8 +26,11 @@ def plan_table(planned: Sequence[Planned], *, speed: float, price: float | None)
     )
     if price is not None:
         shown.add_column("price")
-    for (row, column), group in groupby(planned, key=lambda p: (p.trial.row, p.trial.column)):
-        cell = list(group)
+    # A study may list all cells for each seed: the seeds of one cell are then apart.
+    cells: dict[tuple[str, str], list[Planned]] = {}
+    for one in planned:
+        cells.setdefault((one.trial.row, one.trial.column), []).append(one)
+    for (row, column), cell in cells.items():
         steps = four_digits(cell[0].steps)
         shown.add_row(row, column, str(len(cell)), steps, *_sums(cell, price))
     shown.add_section()

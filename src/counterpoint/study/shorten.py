@@ -16,13 +16,33 @@ def shortened(
 ) -> list[Trial]:
     """Keep fewer seeds, fewer images of each split, or a smaller budget; other trials they are.
 
-    >>> some = [Trial(method="cpc", data="", budget=Images(9), seed=seed) for seed in range(3)]
+    The seeds that are kept are the first of each cell in the order of the study, whatever their
+    numbers.
+
+    >>> some = [Trial(method="cpc", data="", budget=Images(9), seed=seed) for seed in (3, 1, 2)]
     >>> [trial.seed for trial in shortened(some, seeds=2)]
-    [0, 1]
+    [3, 1]
     """
-    kept = [trial for trial in trials if seeds is None or trial.seed < seeds]
+    if not trials:
+        raise ValueError("study: got no trials; needs at least one: give a list of Trial")
+    kept = list(trials) if seeds is None else _first_seeds(trials, seeds)
     if limit is not None:
         kept = [replace(trial, limit=limit) for trial in kept]
     if images is not None:
         kept = [replace(trial, budget=Images(images)) for trial in kept]
+    return kept
+
+
+def _first_seeds(trials: Sequence[Trial], count: int) -> list[Trial]:
+    if count < 1:
+        raise ValueError(f"study: seeds is {count}; it needs to be 1 or more")
+    own: dict[Trial, list[int]] = {}
+    kept = []
+    for trial in trials:
+        # A name may say the seed. Row and column stay: one trial may stand in two columns.
+        seen = own.setdefault(replace(trial, seed=0, name=""), [])
+        if trial.seed not in seen and len(seen) < count:
+            seen.append(trial.seed)
+        if trial.seed in seen:
+            kept.append(trial)
     return kept

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal
 
+from counterpoint.evaluation import PROBES
 from counterpoint.evaluation.criteria import CRITERIA
 from counterpoint.framework import codec
 from counterpoint.framework.method import FIVE
@@ -68,6 +69,7 @@ class Trial:
         _known("swaps", [part for part, _ in self.swaps], FIVE)
         settings = [place.name for place in fields(Training) if place.name not in OWN]
         _known("training", [key for key, _ in self.training], settings)
+        _known("probes", list(self.probes), PROBES)
         _known("criteria", list(self.criteria), CRITERIA)
 
     @property

@@ -8,6 +8,7 @@ import torch
 
 from counterpoint.data import ArraySource, Splits, open_data
 from counterpoint.data.source import all_labels
+from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.framework import codec
 from counterpoint.job import Job
 from counterpoint.parts import PARTS
@@ -41,6 +42,15 @@ def absent(trial: Trial) -> Splits:
     blank = torch.zeros(1, 3, side, side, dtype=torch.uint8).expand(COUNT, -1, -1, -1)
     source = ArraySource("absent", blank)
     return Splits(source, source, source)
+
+
+def labelled_splits(trial: Trial, splits: Splits) -> Splits:
+    """Return the images that a trial's probes read; images without labels are refused."""
+    known = splits.for_probes()
+    if trial.untested:  # something is scored in any case: an image that choices were made on
+        known = replace(known, test=known.validation.first(1))
+    refuse_unlabelled(known)
+    return known if trial.labelled is None else known.head(trial.labelled)
 
 
 def job_of(trial: Trial, splits: Splits, *, workers: int | None = None) -> Job:

@@ -20,7 +20,7 @@ from counterpoint.study.result_store import ResultStore
 from counterpoint.study.settled import Settled, settle, settled_before
 from counterpoint.study.step_cost import step_seconds
 from counterpoint.study.trial import Trial
-from counterpoint.study.trial_job import job_of, opened
+from counterpoint.study.trial_job import job_of, labelled_splits, opened
 from counterpoint.study.workplace import (
     alone_in,
     counted_in,
@@ -67,13 +67,14 @@ def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:
 
 def _run(trial: Trial, folder: Path, cpus: int) -> Outcome:
     splits = opened(trial)
+    known = labelled_splits(trial, splits) if trial.probes else None  # before hours of training
     job = job_of(trial, splits, workers=cpus)
     settled = settled_before(folder, trial)
     if settled is None:
         settled = settle(folder, _settled(trial, job, splits.validation, folder))
     job = replace(job, steps=settled.steps, training=replace(job.training, lr=settled.lr))
     model = _model(trial, job, folder)
-    probed = _probed(trial, model, splits)
+    probed = _probed(trial, model, known)
     return Outcome(
         trial=trial,
         fingerprint=trial.fingerprint,
@@ -122,15 +123,10 @@ class _Probed:
     tested: int
 
 
-def _probed(trial: Trial, model: Model, splits: Splits) -> _Probed:
+def _probed(trial: Trial, model: Model, known: Splits | None) -> _Probed:
     """Train and score the probes; without any, labels are not asked for."""
-    if not trial.probes:
+    if known is None:
         return _Probed(figures={}, right={}, tested=0)
-    known = splits.for_probes()
-    if trial.labelled is not None:
-        known = known.head(trial.labelled)
-    if trial.untested:  # something is scored in any case: an image that choices were made on
-        known = replace(known, test=known.validation.first(1))
     result = evaluate(Representation(model), known, probes=trial.probes, seed=trial.seed)
     if trial.untested:
         figures = {f"{probe.name} validation": probe.validation for probe in result.probes}

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 
+from counterpoint.data.workers import cores
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore
 from counterpoint.study.runners.attempts import TrialFailed, attempt
@@ -62,7 +63,7 @@ def run_local(
     []
     """
     todo = not_done(trials, store, tell)
-    most = at_once or max(1, len(os.sched_getaffinity(0)) // cpus)
+    most = at_once or max(1, cores() // cpus)
     pool = ThreadPoolExecutor(max_workers=most)
     running: set[subprocess.Popen[str]] = set()
     try:

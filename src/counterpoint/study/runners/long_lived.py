@@ -11,6 +11,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from types import TracebackType
 
+from counterpoint.data.workers import cores
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import ResultStore
 from counterpoint.study.runners.attempts import ProcessDied, TrialFailed, attempt
@@ -35,7 +36,7 @@ class LongLived:
     """
 
     def __init__(self, *, cpus: int = 1, at_once: int | None = None, trials: int = TRIALS) -> None:
-        self.at_once = at_once or max(1, len(os.sched_getaffinity(0)) // cpus)
+        self.at_once = at_once or max(1, cores() // cpus)
         self._workers = [_Worker(cpus, trials) for _ in range(self.at_once)]
 
     def __enter__(self) -> "LongLived":

@@ -1,13 +1,17 @@
 """A table as a picture: a dot for each mean, a whisker for its spread."""
 
+from math import isfinite
+
 from counterpoint.report.charts.scale import Scale, scale, tick_words
 from counterpoint.report.markup import Attributes, Html, el
+from counterpoint.study.tables.figure_kind import FigureKind
 from counterpoint.study.tables.outcome_table import LEVEL, Cell, Table
 
 COLOURS = ("#0b5394", "#b45f06", "#38761d", "#741b47", "#666666", "#990000", "#134f5c", "#7f6000")
 PAPER, INK = "#ffffff", "#1f2328"  # both given: a dark page shows through a picture without them
 WIDTH, LEFT, TOP, LINE, GAP, BELOW = 640.0, 200.0, 12.0, 17.0, 9.0, 62.0
 NAMES = 162.0  # at the right, for the figure and the name of a column
+FIGURE, LETTER = 46.0, 7.0  # of those, for a figure of five letters, and for each one more
 
 
 def table_figure(table: Table) -> str:
@@ -16,7 +20,7 @@ def table_figure(table: Table) -> str:
     A line ends with its figure, and with the column's name where there are several.
     """
     height = TOP + BELOW + sum(_lines(table, row) * LINE + GAP for row in table.rows)
-    levels = [level for cell in table.cells.values() for level in _ends(cell)]
+    levels = [level for cell in table.cells.values() for level in _ends(cell, table.kind)]
     x = scale(levels, LEFT, WIDTH - NAMES)
     y, drawn = TOP, []
     for row in table.rows:
@@ -30,41 +34,42 @@ def table_figure(table: Table) -> str:
         "font-size": 12,
         "fill": INK,
     }
-    words = f"Test accuracy of the {table.figure} probe, percent"
+    words = table.kind.words + ", percent" * table.kind.percent
     paper = el("rect", {"width": WIDTH, "height": height, "fill": PAPER})
     inside = (el("title", {}, words), paper, _axis(x, y, words), _legend(table, y), *drawn)
     return el("svg", attributes, *inside) + "\n"
 
 
 def _legend(table: Table, bottom: float) -> Html:
-    """Say what a filled dot and a star are."""
-    words = f"filled: the best of its {table.compare}; *: behind it, p < {LEVEL:g}; line: spread"
+    """Say what a filled dot and a star are, where there can be any."""
+    marks = f"filled: the best of its {table.compare}; *: behind it, p < {LEVEL:g}; "
+    words = marks * table.kind.ranked + "line: spread"
     return _text(8, bottom + 51, words)
 
 
 def _row(table: Table, row: str, top: float, x: Scale) -> Html:
     drawn: list[Html] = [_text(8, top + LINE - 5, row, weight="bold")]
-    line = 0
+    line, names = 0, WIDTH - NAMES + _room(table)
     for place, column in enumerate(table.columns):
         cell = table.cell(row, column)
         if cell is None:
             continue
         middle = top + LINE * (line + 0.5)
-        drawn.extend(_mark(cell, x, middle, COLOURS[place % len(COLOURS)]))
-        words = f"{100 * cell.mean:.1f}" + "*" * cell.behind
+        if _ends(cell, table.kind):
+            drawn.extend(_mark(cell, x, middle, COLOURS[place % len(COLOURS)], table.kind))
+        words = _words(cell, table.kind)
         drawn.append(_text(WIDTH - NAMES + 8, middle + 4, words))
         if len(table.columns) > 1:
-            drawn.append(_text(WIDTH - NAMES + 46, middle + 4, column))
+            drawn.append(_text(names, middle + 4, column))
         line += 1
     return el("g", {}, *drawn)
 
 
-def _mark(cell: Cell, x: Scale, y: float, colour: str) -> list[Html]:
-    low, high = _ends(cell)[0], _ends(cell)[-1]
-    mean = 100 * cell.mean
+def _mark(cell: Cell, x: Scale, y: float, colour: str, kind: FigureKind) -> list[Html]:
+    low, high = _ends(cell, kind)
     whisker: Attributes = {"x1": x(low), "x2": x(high), "y1": y, "y2": y, "stroke": colour}
     dot: Attributes = {
-        "cx": x(mean),
+        "cx": x(kind.shown(cell.mean)),
         "cy": y,
         "r": 4,
         "stroke": colour,
@@ -72,7 +77,7 @@ def _mark(cell: Cell, x: Scale, y: float, colour: str) -> list[Html]:
     }
     return [
         el("line", {**whisker, "stroke-width": 2}),
-        el("circle", dot, el("title", {}, f"{mean:.1f}")),
+        el("circle", dot, el("title", {}, kind.number(cell.mean))),
     ]
 
 
@@ -91,9 +96,22 @@ def _text(x: float, y: float, words: str, *, anchor: str = "start", weight: str 
     return el("text", at, words)
 
 
-def _ends(cell: Cell) -> tuple[float, float]:
+def _ends(cell: Cell, kind: FigureKind) -> tuple[float, ...]:
+    """Return where a cell's line begins and ends; what is not a number has no place."""
     spread = cell.spread or 0.0
-    return 100 * (cell.mean - spread), 100 * (cell.mean + spread)
+    if not isfinite(cell.mean):
+        return ()
+    return kind.shown(cell.mean - spread), kind.shown(cell.mean + spread)
+
+
+def _words(cell: Cell, kind: FigureKind) -> str:
+    return kind.number(cell.mean) + "*" * cell.behind
+
+
+def _room(table: Table) -> float:
+    """Return how far the name of a column is from where its figure begins."""
+    longest = max((len(_words(cell, table.kind)) for cell in table.cells.values()), default=0)
+    return FIGURE + LETTER * max(0, longest - 5)
 
 
 def _lines(table: Table, row: str) -> int:

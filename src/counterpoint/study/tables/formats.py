@@ -2,8 +2,10 @@
 
 import csv
 import io
+from math import isfinite
 from typing import Literal
 
+from counterpoint.study.tables.figure_kind import FigureKind
 from counterpoint.study.tables.outcome_table import Cell, Table
 
 Costs = Literal["none", "flops", "seconds"]
@@ -11,12 +13,12 @@ HEAD = ("row", "column", "seeds", "mean", "spread", "p", "best", "images", "flop
 
 
 def markdown(table: Table, *, cost: Costs = "flops") -> str:
-    """Write percent, mean and spread; bold is best, a star is behind it by more than chance."""
+    """Write mean and spread; bold is best, a star is behind it by more than chance."""
     head = f"| | {' | '.join(table.columns)} |\n|---|{'---|' * len(table.columns)}\n"
-    rows = [
-        f"| {row} | {' | '.join(_markdown(table.cell(row, c), cost) for c in table.columns)} |"
-        for row in table.rows
-    ]
+    rows = []
+    for row in table.rows:
+        cells = [_markdown(table.cell(row, column), cost, table.kind) for column in table.columns]
+        rows.append(f"| {row} | {' | '.join(cells)} |")
     return head + "\n".join(rows) + f"\n\n{note(table, cost)}\n"
 
 
@@ -29,7 +31,7 @@ def latex(table: Table, *, cost: Costs = "none") -> str:
         r"\midrule",
     ]
     for row in table.rows:
-        cells = [_latex(table.cell(row, column), cost) for column in table.columns]
+        cells = [_latex(table.cell(row, column), cost, table.kind) for column in table.columns]
         lines.append(" & ".join([_escaped(row), *cells]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -49,11 +51,16 @@ def note(table: Table, cost: Costs) -> str:
     """Say how the table is to be read."""
     counts = sorted({len(cell.values) for cell in table.cells.values()})
     repeated = " or ".join(map(str, counts)) or "no"
+    unit = " in percent" * table.kind.percent
     words = [
-        f"Test accuracy of the {table.figure} probe in percent, mean ± standard deviation over "
-        f"{repeated} seed{'s' * (counts != [1])}.",
-        f"Bold: the best of its {table.compare}. *: behind the best, p < 0.05 by a t-test.",
+        f"{table.kind.words}{unit}, mean ± standard deviation over "
+        f"{repeated} seed{'s' * (counts != [1])}."
     ]
+    if table.kind.ranked:
+        words.append(f"Bold: the best of its {table.compare}.")
+        words.append("*: behind the best, p < 0.05 by a t-test.")
+    if not all(isfinite(cell.mean) for cell in table.cells.values()):
+        words.append("nan: a seed has no figure; --figure collapsed says whether it collapsed.")
     if cost == "flops":
         words.append("In brackets: floating-point operations of training, all seeds, in 10^12.")
     if cost == "seconds":
@@ -77,23 +84,30 @@ def cell_cost(cell: Cell, cost: Costs) -> str:
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 
-def _markdown(cell: Cell | None, cost: Costs) -> str:
+def _markdown(cell: Cell | None, cost: Costs, kind: FigureKind) -> str:
     if cell is None:
         return ""
-    spread = "" if cell.spread is None else f" ± {100 * cell.spread:.1f}"
-    mean = f"**{100 * cell.mean:.1f}**" if cell.best else f"{100 * cell.mean:.1f}"
+    spread = _spread(cell, "±", kind)
+    mean = f"**{kind.number(cell.mean)}**" if cell.best else kind.number(cell.mean)
     took = f" [{cell_cost(cell, cost)}]" if cost != "none" else ""
     return f"{mean}{spread}{'*' * cell.behind}{took}"
 
 
-def _latex(cell: Cell | None, cost: Costs) -> str:
+def _latex(cell: Cell | None, cost: Costs, kind: FigureKind) -> str:
     if cell is None:
         return ""
-    spread = "" if cell.spread is None else rf" $\pm$ {100 * cell.spread:.1f}"
-    mean = f"{100 * cell.mean:.1f}"
+    spread = _spread(cell, r"$\pm$", kind)
+    mean = kind.number(cell.mean)
     mean = rf"\textbf{{{mean}}}" if cell.best else mean
     took = f" [{cell_cost(cell, cost)}]" if cost != "none" else ""
     return f"{mean}{spread}{'$^*$' * cell.behind}{took}"
+
+
+def _spread(cell: Cell, sign: str, kind: FigureKind) -> str:
+    """Write the spread of a cell; nothing where a mean that is nan has said enough."""
+    if cell.spread is None or not isfinite(cell.spread):
+        return ""
+    return f" {sign} {kind.number(cell.spread)}"
 
 
 def _escaped(text: str) -> str:

@@ -1,14 +1,17 @@
 """Outcomes as a table: rows, columns, mean and spread over seeds, what differs, what it took."""
 
+import shlex
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite, nan
 from typing import Literal
 
 import torch
 
 from counterpoint.evaluation.scores import from_bitmap
 from counterpoint.study.outcome import Outcome
+from counterpoint.study.tables.figure_kind import VALIDATION, FigureKind, figure_kind
 from counterpoint.study.tables.significance import over_seeds, paired
 from counterpoint.study.trial import Trial
 
@@ -36,8 +39,10 @@ class Cell:
 
     @property
     def spread(self) -> float | None:
-        """Standard deviation over the seeds; None for one."""
-        return statistics.stdev(self.values) if len(self.values) > 1 else None
+        """Standard deviation over the seeds; None for one, nan where a seed has no figure."""
+        if len(self.values) == 1:
+            return None
+        return statistics.stdev(self.values) if all(map(isfinite, self.values)) else nan
 
     @property
     def behind(self) -> bool:
@@ -56,6 +61,10 @@ class Table:
     cells: dict[tuple[str, str], Cell]
     failed: int = 0
 
+    @property
+    def kind(self) -> FigureKind:
+        return figure_kind(self.figure)
+
     def cell(self, row: str, column: str) -> Cell | None:
         return self.cells.get((row, column))
 
@@ -71,12 +80,13 @@ def outcomes_in_order(
 def require_figure(trials: Iterable[Trial], figure: str) -> None:
     """Refuse a figure that a study will not have, before its first trial has run."""
     for trial in trials:
-        there = [name for probe in trial.probes for name in (probe, f"{probe} validation")]
-        measured = (*trial.probes, *trial.criteria)
-        if figure not in (*there, *trial.criteria, "lr"):
+        validated = tuple(f"{probe}{VALIDATION}" for probe in trial.probes)
+        measured = (*(validated if trial.untested else trial.probes), *trial.criteria)
+        beside = ("collapsed", "lr") if trial.criteria else ("lr",)
+        if figure not in (*measured, *validated, *beside):
             raise ValueError(
                 f"study: {trial.key} will have no figure {figure!r}; it has "
-                f"{', '.join(measured)}: --figure {measured[0] if measured else 'NAME'}"
+                f"{', '.join(measured)}: --figure {shlex.quote((*measured, 'lr')[0])}"
             )
 
 
@@ -129,13 +139,19 @@ def _compared(
     figure: str,
     compare: Compare,
 ) -> dict[tuple[str, str], Cell]:
-    """Find the best of every group, and how surely the others are behind it."""
+    """Find the best of every group, and how surely the others are behind it.
+
+    No cell is best where its mean is not a number, or where no value is better than another.
+    """
+    kind = figure_kind(figure)
     side = 1 if compare == "column" else 0
     found = {}
     for place, cell in cells.items():
         group = [other for other in cells if other[side] == place[side]]
-        best = max(group, key=lambda other: cells[other].mean)
-        if place == best:
+        best = max(group, key=lambda other: kind.merit(cells[other].mean))
+        if not kind.ranked or not isfinite(cells[best].mean):
+            found[place] = cell
+        elif place == best:
             found[place] = replace(cell, best=len(group) > 1)
         else:
             found[place] = replace(
@@ -147,7 +163,11 @@ def _compared(
 def chance_of_difference(
     one: Sequence[Outcome], best: Sequence[Outcome], figure: str
 ) -> float | None:
-    """Return the p of a difference in a figure: image by image where both have the same ones."""
+    """Return the p of a difference in a figure: image by image where both have the same ones.
+
+    Over seeds it is of the difference in how good the means are: an alpha of 0.8 and one of 1.2
+    are as good as each other. None where the seeds cannot tell, or one of them has no figure.
+    """
     both = [*one, *best]
     same = {(o.tested, o.data) for o in both}
     if len(same) == 1 and all(figure in o.right for o in both):
@@ -156,7 +176,11 @@ def chance_of_difference(
             for some in (one, best)
         ]
         return paired(*shares)
-    return over_seeds(*([o.figures[figure] for o in some] for some in (one, best)))
+    values = [[o.figures[figure] for o in some] for some in (one, best)]
+    if not all(isfinite(value) for some in values for value in some):
+        return None
+    less, more = (figure_kind(figure).merit(statistics.fmean(some)) for some in values)
+    return over_seeds(*values, apart=less - more)
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:

@@ -39,6 +39,11 @@ def decided(table: Table, trials: Iterable[Trial]) -> list[Decided]:
     The most of some rows less the least of them grows with their number and their noise: a part
     with more rows has a little more to decide with.
     """
+    if not table.kind.percent:
+        raise ValueError(
+            f"study: points are of an accuracy, got the figure {table.figure!r}; "
+            "give a probe's, such as --figure linear or --figure 'linear validation'"
+        )
     rows: dict[Trial, dict[str, list[str]]] = {}  # what is held: part, and rows that change it
     for trial in trials:
         parts = [part for part, _ in trial.swaps] or [AS_IT_IS]

@@ -43,11 +43,14 @@ def paired(one: Float[Tensor, "seed image"], other: Float[Tensor, "seed2 image"]
     return _two_sided(float(apart.mean()), terms)
 
 
-def over_seeds(one: Sequence[float], other: Sequence[float]) -> float | None:
+def over_seeds(
+    one: Sequence[float], other: Sequence[float], *, apart: float | None = None
+) -> float | None:
     """Return the two-sided p of two cells by the spread of their seeds: Welch's t (1947).
 
     It is None for fewer than two seeds of a cell, and where no two seeds of either differ: then
-    there is no spread to measure a difference by.
+    there is no spread to measure a difference by. `apart` is how far the cells are from each other,
+    where that is not the difference of their means.
 
     >>> over_seeds([0.9, 0.91, 0.92], [0.5, 0.51, 0.52]) < 1e-5
     True
@@ -57,7 +60,7 @@ def over_seeds(one: Sequence[float], other: Sequence[float]) -> float | None:
     terms = _of_seeds(one, other)
     if min(len(one), len(other)) < 2 or not any(size for size, _ in terms):
         return None
-    return _two_sided(fmean(one) - fmean(other), terms)
+    return _two_sided(fmean(one) - fmean(other) if apart is None else apart, terms)
 
 
 def holm(chances: Sequence[float]) -> list[float]:
