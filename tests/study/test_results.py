@@ -74,6 +74,14 @@ def test_the_documented_accuracy_against_lightly_is_what_was_measured(method):
     assert f"| {method} | {' | '.join(cells)} |" in (DOCS / "results.md").read_text()
 
 
+def test_the_documented_trials_by_hand_are_what_was_measured():
+    outcomes, _ = read_study(str(DOCS / "results" / "by_hand.json"))
+    text = (DOCS / "results.md").read_text()
+    for one in outcomes:
+        cells = [f"{100 * one.figures[f'{probe} validation']:.1f}" for probe in ("linear", "knn")]
+        assert f"| {one.trial.row} | {one.trial.column} | {' | '.join(cells)} |" in text
+
+
 def test_the_documented_half_hour_is_what_was_measured():
     outcomes, _ = read_study(str(DOCS / "results" / "thirty_minutes.json"))
     text = (DOCS / "results.md").read_text()

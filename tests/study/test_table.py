@@ -27,6 +27,22 @@ SOME = [
 ]
 
 
+def test_labels_are_a_mark_and_not_the_best():
+    def taught(accuracy):
+        made = outcome("supervised", "wide", 0, accuracy)
+        return replace(made, trial=replace(made.trial, kind="supervised"))
+
+    above = tabulate([*SOME, taught(0.9)])
+    assert above.cell("AMDIM", "wide") == tabulate(SOME).cell("AMDIM", "wide")
+    mark = above.cell("supervised", "wide")
+    assert (mark.best, mark.p, mark.behind) == (False, None, False)
+    assert "Supervised: trained with labels, and not compared as the best." in markdown(above)
+    below = tabulate([*SOME, taught(0.3)])
+    assert below.cell("AMDIM", "wide").best
+    assert below.cell("supervised", "wide").behind
+    assert "Supervised" not in markdown(tabulate(SOME))
+
+
 def test_cells_have_mean_spread_cost_and_a_mark():
     table = tabulate(SOME)
     best, behind = table.cell("AMDIM", "wide"), table.cell("CPC", "wide")

@@ -59,6 +59,8 @@ def note(table: Table, cost: Costs) -> str:
     if table.kind.ranked:
         words.append(f"Bold: the best of its {table.compare}.")
         words.append("*: behind the best, p < 0.05 by a t-test.")
+    if table.kind.ranked and table.taught and len(table.taught) < len(table.cells):
+        words.append("Supervised: trained with labels, and not compared as the best.")
     if not all(isfinite(cell.mean) for cell in table.cells.values()):
         words.append("nan: a seed has no figure; --figure collapsed says whether it collapsed.")
     if cost == "flops":

@@ -59,6 +59,8 @@ class Table:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: dict[tuple[str, str], Cell]
+    taught: frozenset[tuple[str, str]] = frozenset()
+    """Places of encoders that were trained with labels."""
     failed: int = 0
 
     @property
@@ -114,12 +116,14 @@ def tabulate(
     for outcome in sorted(done, key=lambda o: (o.trial.seed, o.fingerprint)):
         grouped.setdefault((outcome.trial.row, outcome.trial.column), []).append(outcome)
     cells = {place: _cell(found, figure) for place, found in grouped.items()}
+    taught = frozenset(p for p, found in grouped.items() if found[0].trial.kind == "supervised")
     return Table(
         figure=figure,
         compare=compare,
         rows=_once(trial.row for trial in trials),
         columns=_once(trial.column for trial in trials),
-        cells=_compared(cells, grouped, figure, compare),
+        cells=_compared(cells, grouped, figure, compare, taught),
+        taught=taught,
         failed=len(every) - len(done),
     )
 
@@ -138,21 +142,25 @@ def _compared(
     grouped: dict[tuple[str, str], list[Outcome]],
     figure: str,
     compare: Compare,
+    taught: frozenset[tuple[str, str]],
 ) -> dict[tuple[str, str], Cell]:
     """Find the best of every group, and how surely the others are behind it.
 
-    No cell is best where its mean is not a number, or where no value is better than another.
+    No cell is best where its mean is not a number, or where no value is better than another. What
+    was trained with labels is a mark, not a rival: it is never the best, but may be behind it.
     """
     kind = figure_kind(figure)
     side = 1 if compare == "column" else 0
     found = {}
     for place, cell in cells.items():
         group = [other for other in cells if other[side] == place[side]]
-        best = max(group, key=lambda other: kind.merit(cells[other].mean))
-        if not kind.ranked or not isfinite(cells[best].mean):
+        rivals = [other for other in group if other not in taught] or group
+        best = max(rivals, key=lambda other: kind.merit(cells[other].mean))
+        above = place not in rivals and kind.merit(cell.mean) > kind.merit(cells[best].mean)
+        if not kind.ranked or not isfinite(cells[best].mean) or above:
             found[place] = cell
         elif place == best:
-            found[place] = replace(cell, best=len(group) > 1)
+            found[place] = replace(cell, best=len(rivals) > 1)
         else:
             found[place] = replace(
                 cell, p=chance_of_difference(grouped[place], grouped[best], figure)
