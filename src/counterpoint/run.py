@@ -16,9 +16,9 @@ from counterpoint.data import Splits, as_splits
 from counterpoint.data.tensor_file import write_tensors
 from counterpoint.evaluation import Representation, Result, evaluate
 from counterpoint.evaluation.kept import kept_embeddings
-from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.evaluation.placing import on_device
 from counterpoint.evaluation.pooled_encoder import PooledEncoder
+from counterpoint.evaluation.protocol import refuse_impossible
 from counterpoint.framework import Method, Model
 from counterpoint.framework.optional import backbone_of, made_by
 from counterpoint.framework.settings import Training
@@ -126,7 +126,7 @@ class Run:
         read are left out, and counted in the result.
         """
         splits = as_splits(data).for_probes()
-        refuse_unlabelled(splits)
+        refuse_impossible(splits, probes, robust=robust)
         representation = Representation(self.model, map)
         with on_device(self.model, device):
             kept = None

@@ -46,7 +46,7 @@ KINDS = {"empty": "empty", "truncated": "truncated", "not an image": "not an ima
 KINDS |= {"no pixels": "not an image", "too large": "too large"}
 
 
-def train(data, out, *, batch, workers=0, **more):
+def train(data, out, *, batch, workers=0, accumulate=1, **more):
     """Train for an epoch; give every loss and what was set aside."""
     method = simclr(RESNET, size=32)
     pretrain(
@@ -54,7 +54,7 @@ def train(data, out, *, batch, workers=0, **more):
         data,
         out=out,
         size=32,
-        training=Training(epochs=1, batch=batch),
+        training=Training(epochs=1, batch=batch, accumulate=accumulate),
         workers=workers,
         callbacks=[Losses(out / "losses")],
         console=Console(file=io.StringIO()),
@@ -95,14 +95,15 @@ def test_one_in_a_hundred_photos_is_bad(spoilt, tmp_path, capsys):
     assert found[0] == known[0]  # every loss, bit for bit, and the order of all samples
 
 
-def test_too_many_bad_files_stop_a_run(spoilt, tmp_path):
+@pytest.mark.parametrize(("batch", "accumulate"), [(10, 1), (30, 15)])
+def test_too_many_bad_files_stop_a_run(spoilt, tmp_path, batch, accumulate):
     folder, _ = spoilt
     files = open_data(folder).train
     for place in range(0, 60, 2):
         files.paths[place].write_bytes(b"")
     half = files.subset("half", files.places.new_tensor(range(60)))
     with pytest.raises(TooManyBadError, match=r"files of this epoch cannot be read, more than 10%"):
-        train(half, tmp_path, batch=10)
+        train(half, tmp_path, batch=batch, accumulate=accumulate)
     assert not list((tmp_path / "checkpoints").glob("step-*"))
 
 

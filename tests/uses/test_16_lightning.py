@@ -10,7 +10,7 @@ import pytest
 import torch
 from lightning.pytorch.callbacks import LearningRateMonitor, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import BatchSampler, DataLoader, TensorDataset
 
 from counterpoint import (
     Bank,
@@ -64,6 +64,50 @@ def trainer(tmp_path):
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # Lightning's advice on workers
+
+
+def test_the_rate_is_that_of_the_loaders_batch(cifar):
+    """By steps alone too: then Lightning has not opened the loader when the rate is set."""
+    images = TensorDataset(cifar.train.images[:64])
+    sampler = BatchSampler(range(64), 16, drop_last=True)
+
+    def rates(loader, **length):
+        seen = Rates()
+        mine = L.Trainer(
+            logger=False, enable_checkpointing=False, callbacks=[seen], **QUIET, **length
+        )
+        mine.fit(ContrastiveModule(SMALL, image=(3, 32, 32)), loader)
+        return seen.found
+
+    wanted = rates(DataLoader(images, batch_size=16), max_epochs=1)
+    assert len(wanted) == 4
+    assert rates(DataLoader(images, batch_size=16), max_steps=4) == wanted
+    assert rates(DataLoader(images, batch_sampler=sampler), max_epochs=1) == wanted
+
+
+class Rates(L.Callback):
+    """The rate of every update."""
+
+    def __init__(self):
+        self.found = []
+
+    def on_train_batch_start(self, trainer, *_):
+        self.found.append(trainer.optimizers[0].param_groups[0]["lr"])
+
+
+def test_a_trained_module_can_be_validated_alone(cifar):
+    module = ContrastiveModule(SMALL, image=(3, 32, 32))
+    loader = DataLoader(TensorDataset(cifar.train.images[:32]), batch_size=16)
+    (found,) = L.Trainer(logger=False, enable_checkpointing=False, **QUIET).validate(
+        module, loader, verbose=False
+    )
+    assert found["val_loss"] > 0
+
+
+@pytest.mark.parametrize("setting", ["compile", "checkpoint_activations"])
+def test_what_only_a_run_does_is_refused(setting):
+    with pytest.raises(ValueError, match=f"{setting} is True, which only a run does"):
+        ContrastiveModule(SMALL, image=(3, 32, 32), training=training_of(SMALL, **{setting: True}))
 
 
 def test_fit_log_keep_and_load(cifar, trainer, tmp_path):

@@ -81,8 +81,8 @@ def pretrain_command(
             (default: 1).
         optimiser: LARS, SGD with momentum, Adam or AdamW (default: the method's own, e.g. lars).
         lr: Learning rate per 256 images (default: the method's own, e.g. 1.0).
-        weight_decay: Weight decay; biases and norms have none (default: the method's own,
-            e.g. 0.0001).
+        weight_decay: Weight decay; of biases and norms too where the method's authors have it
+            (default: the method's own, e.g. 0.0001).
         seed: Seed of weights, sample order and views (default: 0).
         steps: Stop after N steps, with the schedule fitted to them (default: all epochs).
         limit: Use only the first N images (default: all).

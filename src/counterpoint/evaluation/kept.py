@@ -21,7 +21,7 @@ def kept_embeddings(
 ) -> Embeddings:
     """Read the vectors of these images by these weights, or compute and keep them.
 
-    Another image, another weight or another map gives another key, and they are computed anew.
+    Another image, weight, map or evaluation view gives another key, and they are computed anew.
     The weights are those in memory, which may have been trained since they were written.
     """
     key = _key(representation, splits)
@@ -42,7 +42,9 @@ def _key(representation: Representation, splits: Splits) -> str:
     images = " ".join(source.fingerprint() for source in (splits.train, splits.validation))
     known = str([sorted(source.bad) for source in (splits.train, splits.validation)])
     bad = hashlib.blake2b(known.encode(), digest_size=8).hexdigest()
-    return f"{weights_key(representation.encoder)} {images} {bad} {representation.map}"
+    shown = repr(representation.model.views.evaluation)  # with the same weights, another side
+    view = hashlib.blake2b(shown.encode(), digest_size=8).hexdigest()
+    return f"{weights_key(representation.encoder)} {images} {bad} {representation.map} {view}"
 
 
 def weights_key(encoder: nn.Module) -> str:

@@ -1,5 +1,10 @@
 """Whether there are labels to measure with; looked at before anything is embedded."""
 
+import sys
+
+from jaxtyping import Int64
+from torch import Tensor
+
 from counterpoint.data import Splits
 
 
@@ -27,3 +32,30 @@ look at them without labels: counterpoint report RUN --data DATA
                 f"evaluation: {splits.train!r}, and none to {what}; needs at least 10 labelled "
                 "images, of which two are held out"
             )
+
+
+def refuse_one_class(labels: Int64[Tensor, " image"]) -> None:
+    """Refuse labels that are all one: a probe that knows one class is always right about it.
+
+    >>> import torch
+    >>> refuse_one_class(torch.zeros(40, dtype=torch.int64))
+    Traceback (most recent call last):
+        ...
+    ValueError: evaluation: all 40 images to learn labels from are of one class; needs two or more \
+(the first images of a folder, as by --limit, may be)
+    """
+    if int(labels.min()) == int(labels.max()):
+        raise ValueError(
+            f"evaluation: all {len(labels):,} images to learn labels from are of one class; needs "
+            "two or more (the first images of a folder, as by --limit, may be)"
+        )
+
+
+def say_unknown_classes(known: Int64[Tensor, " image"], asked: Int64[Tensor, " image2"]) -> None:
+    """Say how many classes of the test images no probe has learned."""
+    if unknown := set(asked.tolist()) - set(known.tolist()):
+        of = int((asked[:, None] == asked.new_tensor(sorted(unknown))).any(dim=1).sum())
+        sys.stderr.write(
+            f"evaluation: {of:,} of {len(asked):,} test images are of classes that are not among "
+            "the images to learn labels from; every probe is wrong about them\n"
+        )

@@ -49,7 +49,11 @@ def fitted_on(
 
 
 class Standardise(nn.Module):
-    """Scale every feature to mean 0 and deviation 1, measured on the training split."""
+    """Scale every feature to mean 0 and deviation 1, measured on the training split.
+
+    A feature that is constant there is only centred: divided by almost nothing, it would drown all
+    others wherever it is not constant.
+    """
 
     mean: Tensor
     std: Tensor
@@ -57,7 +61,8 @@ class Standardise(nn.Module):
     def __init__(self, train: Vectors) -> None:
         super().__init__()
         self.register_buffer("mean", train.mean(dim=0))
-        self.register_buffer("std", train.std(dim=0).clamp(min=1e-6))
+        std = train.std(dim=0)
+        self.register_buffer("std", torch.where(std > 1e-6, std, 1.0))
 
     def forward(self, features: Tensor) -> Tensor:
         return (features - self.mean) / self.std

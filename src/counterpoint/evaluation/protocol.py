@@ -11,7 +11,7 @@ import torch
 from counterpoint.data import Source, Splits
 from counterpoint.evaluation.finetune import FineTuned, finetune
 from counterpoint.evaluation.knn import knn_probe
-from counterpoint.evaluation.labels import refuse_unlabelled
+from counterpoint.evaluation.labels import refuse_one_class, refuse_unlabelled, say_unknown_classes
 from counterpoint.evaluation.linear import linear
 from counterpoint.evaluation.loading import own_samples
 from counterpoint.evaluation.mlp import mlp
@@ -98,17 +98,11 @@ def evaluate(
     ('knn', 256)
     """
     splits, started = splits.for_probes(), time.monotonic()
-    if unknown := set(probes) - set(PROBES):
-        near = did_you_mean(min(unknown), PROBES)
-        raise ValueError(
-            f"evaluation: no probe {min(unknown)!r}; there are {', '.join(PROBES)}; {near}".rstrip(
-                "; "
-            )
-        )
-    refuse_unlabelled(splits)
+    refuse_impossible(splits, probes, robust=robust)
     vectors = embeddings or embed(representation, splits, workers=workers)
     known = _labelled(vectors.train, splits.train)
     held = _labelled(vectors.validation, splits.validation)
+    refuse_one_class(known[1])
     trained = [
         _train(name, fraction, range(seed, seed + seeds), representation, splits, known, held)
         for fraction in fractions
@@ -116,6 +110,7 @@ def evaluate(
     ]
     test = representation.readable(splits.test, workers=workers)  # read from here on, once
     asked = _labelled(test, splits.test)
+    say_unknown_classes(known[1], asked[1])
     return Result(
         probes=tuple(_score(t, asked, splits.test) for t in trained),
         width=known[0].shape[1],
@@ -131,6 +126,31 @@ def evaluate(
         seconds=time.monotonic() - started,
         peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     )
+
+
+def refuse_impossible(splits: Splits, probes: Sequence[str], *, robust: int = 0) -> None:
+    """Refuse what an evaluation cannot end with, before hours are spent on the rest of it.
+
+    >>> from counterpoint.data import as_source, as_splits
+    >>> images = torch.randint(256, (60, 3, 16, 16), dtype=torch.uint8)
+    >>> splits = as_splits(as_source(images, labels=torch.arange(60) % 2))
+    >>> refuse_impossible(splits, ["lineer"])
+    Traceback (most recent call last):
+        ...
+    ValueError: evaluation: no probe 'lineer'; there are knn, linear, mlp, finetune; ...
+    """
+    if unknown := set(probes) - set(PROBES):
+        near = did_you_mean(min(unknown), PROBES)
+        words = f"evaluation: no probe {min(unknown)!r}; there are {', '.join(PROBES)}; {near}"
+        raise ValueError(words.rstrip("; "))
+    refuse_unlabelled(splits)
+    if robust and not set(probes) & set(FROZEN):
+        raise ValueError("robustness: needs one of knn, linear and mlp among the probes")
+    if "finetune" in probes:
+        for source in (splits.train, splits.validation, splits.test):
+            _images(source)
+    if robust:
+        _images(splits.test)
 
 
 def _train(
@@ -189,8 +209,6 @@ def _robustness(
     if images == 0:
         return None
     frozen = [(t.name, p) for t in trained for p in t.probes if isinstance(p, Fitted)]
-    if not frozen:
-        raise ValueError("robustness: needs one of knn, linear and mlp among the probes")
     name, best = max(frozen, key=lambda pair: pair[1].validation)
     some = _images(splits.test)
     some = some.subset("robustness", torch.arange(min(images, len(some))))
@@ -207,7 +225,7 @@ def _labelled(found: Embedded, source: Source) -> Labelled:
 
 def _images(source: Source) -> Source:
     """Return the images of a source that have one shape and show themselves."""
-    if source.one_shape is None:
+    if source.one_shape is None or source.decodes:
         raise ValueError(
             f"evaluation: got {source!r} for fine-tuning or robustness, "
             "needs images of one size in memory"

@@ -18,12 +18,18 @@ from counterpoint.methods import training_of
 from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.training.clipping import clip
 from counterpoint.training.distributed import world
-from counterpoint.training.loader_batch import LoaderBatch, number, read_batch
+from counterpoint.training.loader_batch import LoaderBatch, batch_of, number, read_batch
 from counterpoint.training.optimisers import scheduled_optimiser
 from counterpoint.training.step import step_twins
 
-THEIRS = {"accumulate": "accumulate_grad_batches=4", "precision": 'precision="bf16-mixed"'}
-"""Settings of a run that are arguments of the Trainer here."""
+THEIRS = {
+    "accumulate": "your Trainer decides; write L.Trainer(accumulate_grad_batches=4)",
+    "precision": 'your Trainer decides; write L.Trainer(precision="bf16-mixed")',
+    "strategy": 'your Trainer decides; write L.Trainer(strategy="ddp")',
+    "compile": "only a run does; write counterpoint.pretrain(...)",
+    "checkpoint_activations": "only a run does; write counterpoint.pretrain(...)",
+}
+"""Settings of a run that this module does not follow, and what to write instead."""
 
 
 class ContrastiveModule(L.LightningModule):
@@ -113,8 +119,10 @@ class ContrastiveModule(L.LightningModule):
 
     def _images_of_an_update(self) -> int:
         """Return the images of an update over all ranks; the recipe's where no loader says."""
-        batch = getattr(self.trainer.train_dataloader, "batch_size", None)
-        if not isinstance(batch, int):
+        if self.trainer.train_dataloader is None:  # with max_steps alone it is not made yet
+            self.trainer.fit_loop.setup_data()
+        batch = batch_of(self.trainer.train_dataloader)
+        if batch is None:
             return self.training_settings.batch
         return batch * self.trainer.world_size * self.trainer.accumulate_grad_batches
 
@@ -129,7 +137,9 @@ class ContrastiveModule(L.LightningModule):
 
     def _samples(self, given: LoaderBatch, index: Index) -> Samples:
         """Return the numbers and, where a part asks for them, the labels of a batch."""
-        progress = self.global_step / self.trainer.estimated_stepping_batches
+        fitting = self.trainer.state.fn == "fit"  # only then is there a length
+        steps = self.trainer.estimated_stepping_batches if fitting else 1
+        progress = self.global_step / steps if fitting else 0.0
         if not self.model.needs_labels:
             return Samples(index, progress=progress)
         if given.labels is None:
@@ -153,10 +163,10 @@ class ContrastiveModule(L.LightningModule):
 def _without_theirs(training: Training) -> Training:
     """Refuse settings that the Trainer has in the place of a run."""
     usual = Training()
-    for name, argument in THEIRS.items():
+    for name, instead in THEIRS.items():
         if getattr(training, name) != getattr(usual, name):
             raise ValueError(
-                f"training: {name} is {getattr(training, name)!r}, which your Trainer decides; "
-                f"write L.Trainer({argument}) and leave it out here"
+                f"training: {name} is {getattr(training, name)!r}, which {instead}, and leave it "
+                "out here"
             )
     return training

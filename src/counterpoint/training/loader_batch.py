@@ -61,6 +61,21 @@ def read_batch(batch: Any) -> LoaderBatch:
     return _pictures(batch)
 
 
+def batch_of(loader: Any) -> int | None:
+    """Return the images of a batch, as a loader or its sampler says; None where none does.
+
+    >>> from torch.utils.data import BatchSampler, DataLoader
+    >>> batch_of(DataLoader(range(9), batch_sampler=BatchSampler(range(9), 4, drop_last=True)))
+    4
+    >>> batch_of([1, 2, 3])
+    """
+    for place in (loader, getattr(loader, "batch_sampler", None)):
+        size = getattr(place, "batch_size", None)
+        if isinstance(size, int):
+            return size
+    return None
+
+
 def number(batch: int, images: int, *, rank: int, ranks: int) -> Index:
     """Return numbers for the samples of one rank's batch that no other batch of an epoch has.
 

@@ -135,7 +135,8 @@ class Pretrainer(L.LightningModule):
         progress = self.global_step / self.steps
         samples = samples_of(self.model, self.source, batch.index, progress=progress)
         loss = batch_loss(self.model, batch, draw, samples, self._world_of(batch.index))
-        self.since_update.append((batch, loss.detach()))
+        whose = batch._replace(images=())  # who they were: the pixels of a part are done with
+        self.since_update.append((whose, loss.detach()))
         if self.trainer.loggers:
             self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss * self.training_settings.gradient_scale

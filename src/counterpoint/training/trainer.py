@@ -30,6 +30,8 @@ INSTEAD = {
     "precision": 'training=training_of(method, precision="bf16-mixed")',
     "max_steps": "steps=",
     "max_epochs": "epochs=",
+    "limit_train_batches": "steps=, or give fewer images",
+    "overfit_batches": "steps=, or give fewer images",
     "logger": "loggers=[...]",
     "enable_checkpointing": "save_seconds=, the time between two checkpoints",
 }

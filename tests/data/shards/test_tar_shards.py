@@ -110,6 +110,8 @@ def test_others_stand_in_for_a_shard_that_is_gone(folder):
     assert not torch.equal(batch.images[5], whole.images[5])
     own = train.read(None, Draw(0, 0, torch.arange(13)), substitute=False)
     assert own.index.tolist() == good.tolist()
+    gone = train.read(None, Draw(0, 0, torch.arange(5, 9)), substitute=False)
+    assert (gone.images.shape[0], len(gone.index)) == (0, 0)  # not one of them could be read
     assert train.marked([5, 6]).bad == {5: "missing", 6: "missing"}
 
 

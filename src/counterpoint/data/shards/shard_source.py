@@ -114,7 +114,10 @@ class ShardSource:
             index, bad = draw.index, bad_rows(found)
         else:
             cuts, index = read_own(self, wanted, draw)
-        return Batch(cuts if self.one_shape is None else cuts[0], index, bad)
+        if self.one_shape is None:
+            return Batch(cuts, index, bad)
+        none = torch.empty(0, *self.one_shape, dtype=torch.uint8)  # not one could be read
+        return Batch(cuts[0] if cuts else none, index, bad)
 
     def stored(self, sample: int) -> StoredImage:
         return self.store.stored(*self.place(sample))

@@ -60,7 +60,7 @@ class Quarantine(Callback):
     ) -> None:
         assert isinstance(pl_module, Pretrainer)
         self.bad.update(batch.bad.tolist())
-        self.seen += pl_module.training_settings.batch
+        self.seen += pl_module.training_settings.micro_batch  # for every part of a batch
         if trainer.fit_loop._should_accumulate():
             return
         self.met += self.guard.take_bad()
