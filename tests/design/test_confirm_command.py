@@ -41,6 +41,9 @@ def test_a_trial_that_failed_says_why_and_is_no_success(tmp_path, capsys, monkey
         main(["confirm", str(out)])
     assert stop.value.code == 1
     assert "seed 3: failed (ValueError: this)" in capsys.readouterr().err
+    diverged = replace(failed, trial=replace(failed.trial, column="heat"))
+    monkeypatch.setattr(local, "run_local", lambda *_, **__: iter([diverged]))
+    main(["confirm", str(out)])  # of the rates that are tried for a rival, some may fail
 
 
 @pytest.mark.full

@@ -252,5 +252,7 @@ def test_progress_shows_a_criterion_as_it_is_and_the_best_by_it(figure, values, 
     for seed, (row, value) in enumerate(zip("abc", values, strict=True)):
         found = replace(outcome(row, "SimCLR", seed, 0.0), figures={figure: value})
         progress.tell(Event(tiny(seed, row=row), "done", outcome=found))
+    taught = replace(outcome("labels", "SimCLR", 0, 0.0), figures={figure: 0.99})
+    progress.tell(Event(tiny(9, row="labels", kind="supervised"), "done", outcome=taught))
     told = [line.replace(THIN, " ") for line in lines(progress) if "best" in line]
     assert told == best

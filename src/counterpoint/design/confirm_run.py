@@ -75,14 +75,14 @@ def confirm(out: Path, asked: ConfirmRequest, run: RunTrials) -> list[Compared]:
     random = None if asked.random is None else best_of_random(asked.random, found)
     try:
         plan = read_plan(out)
-        if plan is not None:  # before a random search is added for good
-            plan.refuse_other(out, asked.counts, None)
         if plan is None:
             plan = _choose(out, found, asked, random, store, run)
             write_plan(out, plan)
-        elif random is not None and plan.random is None and asked.random is not None:
-            plan = plan.with_random(random, read_settings(asked.random).seed)
-            write_plan(out, plan)
+        else:
+            plan.refuse_other(out, asked.counts, None)  # before a rival is added for good
+            if random is not None and plan.random is None and asked.random is not None:
+                plan = plan.with_random(random, read_settings(asked.random).seed)
+                write_plan(out, plan)
         plan.refuse_other(out, asked.counts, random)
         if asked.tuned and not plan.tuned:
             plan = plan.with_tuned(tuned_rivals(found, store, run, plan))

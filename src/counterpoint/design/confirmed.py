@@ -132,7 +132,7 @@ def _cell(trial: Trial) -> tuple[str, str, str]:
 
 
 def _chance(one: Sequence[Outcome], rival: Sequence[Outcome], probe: str) -> float:
-    """Return the p of a difference; 1 where there is no spread to measure it by."""
+    """Return the p of a difference; 1 if no two seeds differ."""
     found = chance_of_difference(one, rival, probe)
     return 1.0 if found is None else found
 

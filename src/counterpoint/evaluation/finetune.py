@@ -33,7 +33,7 @@ class Classifier(nn.Module):
             copy.deepcopy(representation.model), representation.map
         )
         self.encoder = self.representation.encoder
-        regroup(self.encoder, None, 1)  # those of the last batch of its training
+        regroup(self.encoder, None, 1)  # not the groups of its last training batch
         self.head = nn.Linear(width, classes).to(self.representation.device)
         nn.init.zeros_(self.head.weight)
 

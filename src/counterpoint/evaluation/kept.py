@@ -42,7 +42,7 @@ def _key(representation: Representation, splits: Splits) -> str:
     images = " ".join(source.fingerprint() for source in (splits.train, splits.validation))
     known = str([sorted(source.bad) for source in (splits.train, splits.validation)])
     bad = hashlib.blake2b(known.encode(), digest_size=8).hexdigest()
-    shown = repr(representation.model.views.evaluation)  # with the same weights, another side
+    shown = repr(representation.model.views.evaluation)  # the same weights may see another size
     view = hashlib.blake2b(shown.encode(), digest_size=8).hexdigest()
     return f"{weights_key(representation.encoder)} {images} {bad} {representation.map} {view}"
 

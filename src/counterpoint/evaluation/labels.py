@@ -1,7 +1,8 @@
-"""Whether there are labels to measure with; looked at before anything is embedded."""
+"""Whether there are labels to measure with."""
 
 import sys
 
+import torch
 from jaxtyping import Int64
 from torch import Tensor
 
@@ -11,7 +12,6 @@ from counterpoint.data import Splits
 def refuse_unlabelled(splits: Splits) -> None:
     """Refuse splits that probes cannot learn from or be scored on, and say what to do.
 
-    >>> import torch
     >>> from counterpoint.data import ArraySource
     >>> some = ArraySource("holiday", torch.zeros(4, 3, 8, 8, dtype=torch.uint8))
     >>> refuse_unlabelled(Splits(some, some, some))
@@ -37,7 +37,6 @@ look at them without labels: counterpoint report RUN --data DATA
 def refuse_one_class(labels: Int64[Tensor, " image"]) -> None:
     """Refuse labels that are all one: a probe that knows one class is always right about it.
 
-    >>> import torch
     >>> refuse_one_class(torch.zeros(40, dtype=torch.int64))
     Traceback (most recent call last):
         ...
@@ -52,10 +51,9 @@ def refuse_one_class(labels: Int64[Tensor, " image"]) -> None:
 
 
 def say_unknown_classes(known: Int64[Tensor, " image"], asked: Int64[Tensor, " image2"]) -> None:
-    """Say how many classes of the test images no probe has learned."""
-    if unknown := set(asked.tolist()) - set(known.tolist()):
-        of = int((asked[:, None] == asked.new_tensor(sorted(unknown))).any(dim=1).sum())
+    """Say how many test images are of classes that no probe has learned."""
+    if count := int((~torch.isin(asked, known)).sum()):
         sys.stderr.write(
-            f"evaluation: {of:,} of {len(asked):,} test images are of classes that are not among "
-            "the images to learn labels from; every probe is wrong about them\n"
+            f"evaluation: {count:,} of {len(asked):,} test images are of classes that are not "
+            "among the images to learn labels from; every probe is wrong about them\n"
         )

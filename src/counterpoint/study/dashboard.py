@@ -55,7 +55,8 @@ class Progress:
     def best(self) -> dict[str, tuple[str, float]]:
         """Return for each column the row that is ahead, and its figure for one seed.
 
-        No row is ahead in a figure that has no better and worse, such as the learning rate.
+        No row is ahead in a figure that has no better and worse, such as the learning rate. What
+        was trained with labels is a mark, as in tables.
         """
         kind = figure_kind(self.figure)
         found: dict[str, tuple[str, float]] = {}
@@ -63,7 +64,7 @@ class Progress:
             if event.outcome is None or self.figure not in event.outcome.figures:
                 continue
             value, trial = event.outcome.figures[self.figure], event.trial
-            if not kind.ranked or not isfinite(value):
+            if not kind.ranked or not isfinite(value) or trial.kind == "supervised":
                 continue
             if trial.column not in found or kind.merit(value) > kind.merit(found[trial.column][1]):
                 found[trial.column] = (trial.row, value)

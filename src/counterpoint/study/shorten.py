@@ -14,7 +14,7 @@ def shortened(
     limit: int | None = None,
     images: int | None = None,
 ) -> list[Trial]:
-    """Keep fewer seeds, fewer images of each split, or a smaller budget; other trials they are.
+    """Keep fewer seeds, fewer images of each split, or a smaller budget: these are other trials.
 
     The seeds that are kept are the first of each cell in the order of the study, whatever their
     numbers.

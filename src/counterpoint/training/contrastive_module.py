@@ -137,9 +137,9 @@ class ContrastiveModule(L.LightningModule):
 
     def _samples(self, given: LoaderBatch, index: Index) -> Samples:
         """Return the numbers and, where a part asks for them, the labels of a batch."""
-        fitting = self.trainer.state.fn == "fit"  # only then is there a length
-        steps = self.trainer.estimated_stepping_batches if fitting else 1
-        progress = self.global_step / steps if fitting else 0.0
+        progress = 0.0
+        if self.trainer.state.fn == "fit":  # only then is there a length
+            progress = self.global_step / self.trainer.estimated_stepping_batches
         if not self.model.needs_labels:
             return Samples(index, progress=progress)
         if given.labels is None:

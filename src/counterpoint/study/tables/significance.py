@@ -49,8 +49,7 @@ def over_seeds(
     """Return the two-sided p of two cells by the spread of their seeds: Welch's t (1947).
 
     It is None for fewer than two seeds of a cell, and where no two seeds of either differ: then
-    there is no spread to measure a difference by. `apart` is how far the cells are from each other,
-    where that is not the difference of their means.
+    the spread is zero. If given, `apart` replaces the difference of the means.
 
     >>> over_seeds([0.9, 0.91, 0.92], [0.5, 0.51, 0.52]) < 1e-5
     True
