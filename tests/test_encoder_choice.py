@@ -9,6 +9,8 @@ from safetensors.torch import load_file
 from counterpoint.cli import main
 from counterpoint.data import image_files
 from counterpoint.encoder_choice import open_encoder
+from counterpoint.framework.pixels import Pixels
+from counterpoint.parts.views import Normalise
 from counterpoint.run import Run
 
 LITE = "timm/tf_efficientnet_lite0"
@@ -74,6 +76,19 @@ def test_what_is_refused(tmp_path):
     (tmp_path / "run.json").write_text('{"steps": 3}')
     with pytest.raises(ValueError, match="is a run that was trained"):
         open_encoder(encoder="small", out=tmp_path)
+    (tmp_path / "run.json").unlink()
+    (tmp_path / "model.safetensors").write_bytes(b"precious")
+    with pytest.raises(ValueError, match="is not empty and is no run"):
+        open_encoder(encoder="small", out=tmp_path)
+
+
+def test_another_normalisation_leaves_the_side_and_the_crop_of_the_weights(file):
+    usual = open_encoder(encoder=LITE, weights=file)
+    given = open_encoder(encoder=LITE, weights=file, pixels=Pixels((0.5,) * 3, (0.25,) * 3))
+    one, other = (run.model.views.evaluation for run in (usual, given))
+    assert one.shape == other.shape
+    assert one.stages[:2] == other.stages[:2]
+    assert other.stages[-1] == Normalise((0.5,) * 3, (0.25,) * 3)
 
 
 @pytest.mark.parametrize("command", [["evaluate", "--data", "."], ["report"]])

@@ -129,12 +129,20 @@ def _steps_at(out: str | Path, folder: Path) -> int | None:
 def _free(out: str | Path, method: Method) -> Path:
     """Return the folder of a run of zero steps; a run that was trained is never overwritten."""
     folder = out_folder(out)
+    there = {place.name for place in folder.iterdir()} if folder.is_dir() else set()
     if is_address(out):
-        refuse_unwritable(ObjectPlace(whole_address(out)))
+        store = ObjectPlace(whole_address(out))
+        refuse_unwritable(store)
         made_folder(folder, whole_address(out))
+        there = set(store.listing())
     if _steps_at(out, folder):
         raise ValueError(
             f"out: {run_place(folder)} is a run that was trained; needs a name that is free for "
             f"{method.encoder}"
+        )
+    if there and RUN not in there:
+        raise ValueError(
+            f"out: {run_place(folder)} is not empty and is no run; needs a new or an empty "
+            f"folder: files such as {MODEL} would be overwritten"
         )
     return folder

@@ -136,7 +136,8 @@ def pretrain(
     if start is not None and steps_done(folder) == job.steps:
         if store is not None:
             store.complete(MODEL)
-        console.print(f"{run_place(folder)} finished at step {job.steps}: nothing to do")
+        said = f"{run_place(folder)} finished at step {job.steps}: nothing to do"
+        console.print(said, markup=False)
         model.load_state_dict(load_file(folder / MODEL))
         return Run(folder, job.method, model, job.image, job.training)
     begun = None

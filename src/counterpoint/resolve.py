@@ -136,7 +136,9 @@ def _in_lanes(training: Training, source: Source) -> Training:
             )
         return replace(training, lanes=None, block_shards=None)
     filled = int((shards.counts > 0).sum())
-    lanes, block = chosen_lanes(batch=training.micro_batch, shards=filled, mixed=shards.mixed)
+    lanes, block = chosen_lanes(
+        batch=training.micro_batch, shards=filled, mixed=shards.mixed, most_open=shards.most_open
+    )
     return replace(
         training,
         lanes=training.lanes or lanes,

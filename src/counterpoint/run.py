@@ -122,8 +122,7 @@ class Run:
 
         `map` is the feature map that is probed, -1 the last; None the last before a head.
         `robust` test images are also classified under corruptions and shifts. `device` is an
-        accelerator if there is one; `workers` read files, one per core. Images that cannot be
-        read are left out, and counted in the result.
+        accelerator if there is one; `workers` read files. Unreadable images are only counted.
         """
         splits = as_splits(data).for_probes()
         refuse_impossible(splits, probes, robust=robust)
@@ -143,13 +142,14 @@ class Run:
                 robust=robust,
                 workers=workers,
             )
-        record = {
-            "method": self.method.fingerprint,
-            "data": {"name": splits.train.name, "fingerprint": splits.train.fingerprint()},
-            "versions": versions(),
-            **result.to_dict(),
-        }
         if self.folder is not None:
+            record = {
+                "method": self.method.fingerprint,
+                "steps": steps_done(self.folder),
+                "data": {"name": splits.train.name, "fingerprint": splits.train.fingerprint()},
+                "versions": versions(),
+                **result.to_dict(),
+            }
             write_json(self.folder / EVALUATION, record)
             bring_back(self.folder, EVALUATION)
         return result

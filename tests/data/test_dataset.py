@@ -10,7 +10,7 @@ from PIL import Image
 from torch.utils.data import Dataset, Subset, TensorDataset
 
 from counterpoint import NarrowResNet, Training, as_source, pretrain, simclr
-from counterpoint.data import Batches, Source, as_splits
+from counterpoint.data import Batches, Source, as_splits, reading
 from counterpoint.data.workers import loader_workers
 from counterpoint.framework import Draw
 
@@ -153,6 +153,11 @@ def test_batches_do_not_depend_on_workers_and_bad_items_are_set_aside():
         again.images[0], source.read(views.cut, Draw(0, 0, torch.arange(8, 16))).images[0]
     )
     own = source.read(views.cut, Draw(0, 0, torch.arange(8, 16)), substitute=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "WAITING", 1)  # one picture waits at a time
+        alone = source.read(views.cut, Draw(0, 0, torch.arange(8, 16)), substitute=False)
+    assert torch.equal(alone.index, own.index)
+    assert all(torch.equal(*views) for views in zip(alone.images, own.images, strict=True))
     assert own.index.tolist() == [8, 9, 10, 12, 13, 14, 15]
 
 

@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,22 @@ open_picture(open(sys.argv[1] + "/1.HEIC", "rb").read(), "1.HEIC")
     assert "pip install 'counterpoint[heic]' reads the 2 HEIC" in done.stdout
     assert "1.HEIC: HEIC needs a plugin: pip install 'counterpoint[heic]'" in done.stderr
     assert "pi_heif" not in repr(open_data(album))
+
+
+def test_photos_in_a_tar_are_there_once_the_plugin_is_installed(tmp_path, monkeypatch):
+    """What is kept of a tar says which members were images."""
+    monkeypatch.setenv("COUNTERPOINT_CACHE", str(tmp_path / "cache"))
+    Image.new("RGB", (20, 30)).save(tmp_path / "0.png")
+    with tarfile.open(tmp_path / "train-0.tar", "w") as tar:
+        tar.add(tmp_path / "0.png", "0.png")
+        tar.add(HERE / "gradient.heic", "1.heic")
+    code = """
+import sys
+sys.modules["pi_heif"] = None  # as if it were not installed
+from counterpoint.data import open_data
+print(len(open_data(sys.argv[1]).train))
+"""
+    words = [sys.executable, "-c", code, str(tmp_path / "train-0.tar")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1"]
+    assert len(open_data(tmp_path / "train-0.tar").train) == 2

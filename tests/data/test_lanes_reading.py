@@ -79,6 +79,7 @@ class Told:
 
     counts: torch.Tensor
     mixed: bool = False
+    most_open: int | None = None
     calls: list = field(default_factory=list)
 
     def expect(self, shards):

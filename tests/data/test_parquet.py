@@ -126,6 +126,14 @@ def test_no_images_says_what_is_there(tmp_path):
         open_data(tmp_path)
 
 
+def test_a_table_beside_image_files_is_not_the_images(tmp_path):
+    parquet.write_table(pa.table({"file": ["0.png"], "taken": [2024]}), tmp_path / "about.parquet")
+    (tmp_path / "photos").mkdir()
+    for number, content in enumerate(encoded(3)):
+        (tmp_path / "photos" / f"{number}.png").write_bytes(content)
+    assert len(open_data(tmp_path).train) == 3
+
+
 def test_a_cut_file_is_named(tmp_path):
     write(tmp_path / "train-0.parquet", encoded(9))
     content = (tmp_path / "train-0.parquet").read_bytes()

@@ -14,11 +14,12 @@ from counterpoint.design.confirm_run import (
     confirm,
     read_confirmation,
 )
+from counterpoint.design.confirmation_plan import read_plan
 from counterpoint.design.search_best import new_methods
 from counterpoint.design.search_files import SETTINGS, read_design, read_settings, write_round
 from counterpoint.failures import RunFailure
 from counterpoint.methods import RECIPES
-from counterpoint.study import Images
+from counterpoint.study import Flops, Images
 from design.confirmations import outcome
 from design.searches import pretend_ground, searched, written
 
@@ -45,6 +46,9 @@ class Scored:
     def __init__(self, most=10**9):
         self.ran, self.most = [], most
 
+    def images(self, trial):
+        return 9600
+
     def __call__(self, trials, store):
         for trial in trials:
             if store.find(trial) is not None:
@@ -58,7 +62,12 @@ class Scored:
             )
             right = {} if trial.untested else made.right
             kept = replace(
-                made, trial=trial, fingerprint=trial.fingerprint, figures=figures, right=right
+                made,
+                trial=trial,
+                fingerprint=trial.fingerprint,
+                figures=figures,
+                right=right,
+                cost=replace(made.cost, images=self.images(trial)),
             )
             store.keep(kept)
             yield kept
@@ -99,6 +108,29 @@ def test_it_goes_on_where_it_was_stopped(out):
     assert whole.ran == []
     both = [one.fingerprint for one in (*halves.ran, *rest.ran)]
     assert len(both) == len(set(both))
+
+
+def test_the_first_rival_is_run_once_for_both_budgets(out):
+    """What it sees at equal operations is what all see at equal images."""
+
+    def first():
+        plan = read_plan(out)
+        return plan and next(one.name for one in plan.contenders if one.role == "shipped")
+
+    class Counted(Scored):
+        def images(self, trial):
+            return read_plan(out).images if trial.row == first() else 9600
+
+    run = Counted()
+    table = confirm(out, ASKED, run)
+    ran = [one for one in run.ran if one.row == first() and one.column != "heat"]
+    assert {type(one.budget) for one in ran} == {Flops}
+    assert sum(isinstance(one.budget, Images) for one in run.ran) == (4 - 1) * 2
+    both = [one for one in table if one.rival == first() and one.found == "found 1"]
+    assert [one.seeds for one in both] == [(2, 2)] * 4
+    again = Counted()
+    assert confirm(out, ASKED, again) == table
+    assert again.ran == []
 
 
 def test_kept_as_two_files_it_is_the_same(out):

@@ -16,6 +16,9 @@ from counterpoint.study.bundle import read_study
 
 DOCS = Path(__file__).parents[2] / "docs"
 FIRST, SECOND = DOCS / "design" / "search", DOCS / "design" / "second-search"
+THIRD = DOCS / "design" / "third-search"
+RIVALS = {"cmc-small": "CMC", "hcl-small": "HCL", "siglip-small": "SigLIP"}
+TUNED = {f"{row}, lr 0.01": f"{name}, rate 0.01" for row, name in RIVALS.items()}
 
 
 def test_the_documented_worth_of_criteria_is_what_the_trials_say():
@@ -52,7 +55,7 @@ def test_the_documented_losses_of_a_choice_are_what_the_trials_say():
         assert f"| {row} | {' | '.join(cells)} |" in text
 
 
-@pytest.mark.parametrize("kept", [FIRST, SECOND])
+@pytest.mark.parametrize("kept", [FIRST, SECOND, THIRD])
 def test_a_search_can_be_resumed_and_names_no_machine(kept):
     assert read_settings(kept).data == "$COUNTERPOINT_DATA/cifar10"
     made = takewhile(lambda one: one is not None, (read_round(kept, n) for n in count()))
@@ -62,8 +65,24 @@ def test_a_search_can_be_resumed_and_names_no_machine(kept):
     assert [trial.fingerprint for _, trial in planned] == [o.fingerprint for o in outcomes]
 
 
-def test_the_second_search_began_with_the_first():
-    assert DOCS.parent / str(read_settings(SECOND).earlier) == FIRST
+@pytest.mark.parametrize(("kept", "earlier"), [(SECOND, FIRST), (THIRD, SECOND)])
+def test_a_search_began_with_the_one_before(kept, earlier):
+    assert DOCS.parent / str(read_settings(kept).earlier) == earlier
+
+
+def test_the_documented_state_of_the_third_search_is_what_the_trials_say():
+    outcomes, _ = read_study(str(THIRD / "outcomes.json"))
+    text = (DOCS / "results.md").read_text().partition("| third search |")[2]
+    cells = {}
+    for one in outcomes:
+        linear, knn = (100 * one.figures[f"{probe} validation"] for probe in ("linear", "knn"))
+        cells[one.trial.name] = f"| {linear:.1f} | {knn:.1f} | {one.cost.images:,} |"
+    plan = read_plan(SECOND)
+    assert plan is not None
+    ricercar = plan.contenders[0].candidate.fingerprint
+    best = sorted(outcomes, key=lambda one: -one.figures["linear validation"])[:2]
+    for name in (*(one.trial.name for one in best), ricercar):
+        assert cells[name] in text
 
 
 @pytest.mark.parametrize("kept", [FIRST, SECOND])
@@ -84,26 +103,30 @@ def test_ricercar_is_what_the_second_search_found():
 def test_the_documented_confirmation_is_what_the_trials_say(kept, found):
     outcomes, _ = read_study(str(kept / "confirmed.json"))
     text = (DOCS / "results.md").read_text()
-    names = {"cmc-small": "CMC", "hcl-small": "HCL", "siglip-small": "SigLIP"}
-    for row in (*names, "found 1", "found 2", "found 3"):
-        name = names.get(row, f"{found}{row}")
+    for row in (*RIVALS, "found 1", "found 2", "found 3"):
+        name = RIVALS.get(row, f"{found}{row}")
         assert documented(name, row, "cifar10, equal operations", outcomes) in text
 
 
 def test_the_documented_figures_of_tuned_rivals_are_what_the_trials_say():
     outcomes, _ = read_study(str(SECOND / "confirmed.json"))
     text = (DOCS / "results.md").read_text()
-    for row, name in {"cmc-small": "CMC", "hcl-small": "HCL", "siglip-small": "SigLIP"}.items():
-        tuned = f"{row}, lr 0.01"
-        said = documented(f"{name}, rate 0.01", tuned, "cifar10, equal operations", outcomes)
-        assert said in text
+    for row, name in TUNED.items():
+        assert documented(name, row, "cifar10, equal operations", outcomes) in text
+
+
+def test_the_documented_figures_at_equal_images_are_what_the_trials_say():
+    outcomes, _ = read_study(str(SECOND / "confirmed.json"))
+    text = (DOCS / "results.md").read_text().partition("| equal images, test images")[2]
+    found = {f"found {n}": f"second search, found {n}" for n in (1, 2, 3)}
+    for row, name in (found | RIVALS | TUNED).items():
+        assert documented(name, row, "cifar10, equal images", outcomes) in text
 
 
 def test_the_documented_figures_on_other_images_are_what_the_trials_say():
     outcomes, _ = read_study(str(SECOND / "confirmed.json"))
     text = (DOCS / "results.md").read_text().partition("| caltech20, equal operations")[2]
-    names = {"found 1": "second search, found 1", "cmc-small": "CMC"}
-    for row, name in (names | {"hcl-small": "HCL", "siglip-small": "SigLIP"}).items():
+    for row, name in ({"found 1": "second search, found 1"} | RIVALS).items():
         assert documented(name, row, "caltech20, equal operations", outcomes) in text
 
 

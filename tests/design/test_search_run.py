@@ -13,7 +13,8 @@ from counterpoint.design.again import design_again
 from counterpoint.design.design_settings import DesignSettings, trial_of
 from counterpoint.design.evolution import ranked
 from counterpoint.design.judging import LOST
-from counterpoint.design.search_files import read_design, round_file, whole_core_hours
+from counterpoint.design.report.design_material import nearest_known
+from counterpoint.design.search_files import read_design, round_file, seeds_used, whole_core_hours
 from counterpoint.design.search_progress import SearchProgress, nearest_words, round_words
 from counterpoint.design.search_run import design
 from counterpoint.failures import RunFailure
@@ -199,6 +200,7 @@ def test_rounds_end_a_search_whatever_the_hours_say(settings, tmp_path):
 
     assert ended(tmp_path / "a", hours=99.0, rounds=2) == 2
     assert ended(tmp_path / "a", hours=99.0, rounds=3) == 3
+    assert ended(tmp_path / "a", hours=99.0, rounds=2) == 3  # there are more already
     assert ended(tmp_path / "b", hours=1.5 * ROUND, rounds=3) == 1
     with pytest.raises(ValueError, match="got 0 rounds"):
         ended(tmp_path / "c", hours=1.0, rounds=0)
@@ -256,6 +258,7 @@ def test_a_search_may_begin_with_the_best_of_an_earlier_one(settings, tmp_path):
     assert len(names) == settings.candidates
     hours = found.core_hours + before.core_hours
     assert whole_core_hours(found) == pytest.approx(hours)
+    assert seeds_used(replace(found, settings=replace(after, seed=5))) == {5, settings.seed}
     assert "--earlier" in design_again(found, epochs=1, out="after")
     (tmp_path / "before").rename(tmp_path / "elsewhere")
     more = searched(after, tmp_path / "after", Pretended())
@@ -382,6 +385,9 @@ def test_lines_say_how_far_it_is_and_what_is_best(settings, tmp_path):
 def test_the_nearest_known_method_is_named():
     simclr, other = search_start.known(32, NarrowResNet())[2:4]
     assert nearest_words(simclr, [other, simclr]) == "it is simclr-small"
+    alike = replace(simclr, training=(("lr", 0.5),), change="another-small")
+    assert nearest_words(simclr, [alike, simclr]) == "it is simclr-small"
+    assert nearest_known(simclr, [alike, simclr]) is simclr
     warmer = replace(simclr, training=(("lr", 1.0),))
     assert nearest_words(warmer, [simclr]) == "the parts of simclr-small, other settings"
     assert "from moco-small: encoder, " in nearest_words(simclr, [other])

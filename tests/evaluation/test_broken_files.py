@@ -97,6 +97,7 @@ def test_two_in_a_hundred_of_4000_photos(data, tmp_path):
     result = Run.open(run).evaluate(splits, probes=("knn", "linear"))
     assert sum(result.left_out.values()) == 80
     kept = json.loads((run / "evaluation.json").read_text())
+    assert kept["steps"] == json.loads((run / "run.json").read_text())["steps"] > 0
     assert kept["left_out"] == dict(result.left_out)
     page = write_report([run], tmp_path / "report.html", data=splits, images=50)
     assert page.stat().st_size > 10_000

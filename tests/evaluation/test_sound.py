@@ -1,12 +1,14 @@
 """What would make a figure of an evaluation wrong, or end it after hours, is refused or mended."""
 
+import json
 from dataclasses import replace
 
 import pytest
 import torch
 
 from counterpoint.data import ArraySource, Splits, as_source, as_splits, open_data
-from counterpoint.evaluation import Representation, evaluate, finetune
+from counterpoint.evaluation import Representation, evaluate, finetune, protocol
+from counterpoint.evaluation.health.online_probes import probed
 from counterpoint.evaluation.kept import kept_embeddings
 from counterpoint.evaluation.probe import Standardise
 from counterpoint.methods import moco, simclr
@@ -61,6 +63,56 @@ def test_labels_of_one_class_are_refused_and_unknown_classes_are_said(representa
     other = as_source(images, labels=torch.full((len(images),), 7))
     evaluate(representation, replace(whole, test=other), probes=("knn",), workers=0)
     assert f"{len(images)} of {len(images)} test images are of classes" in capsys.readouterr().err
+
+
+def test_a_class_without_test_images_has_no_accuracy_and_json_says_null(representation):
+    whole = splits()
+    test = whole.test.subset("two classes", (whole.test.labels < 2).nonzero().flatten())
+    found = evaluate(representation, replace(whole, test=test), probes=("knn",), workers=0)
+    (probe,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["probes"]
+    assert [value is None for value in probe["per_class"]] == [False, False, True]
+
+
+def test_robustness_looks_at_all_of_sorted_test_images(representation, monkeypatch):
+    whole = splits()
+    test = whole.test.subset("sorted", whole.test.labels.sort(stable=True).indices)
+    seen = []
+
+    def robustness(_representation, _known, some, *, classify):
+        seen.append(some.labels.bincount().tolist())
+        return Nothing()
+
+    monkeypatch.setattr(protocol, "robustness", robustness)
+    evaluate(representation, replace(whole, test=test), probes=("knn",), robust=30, workers=0)
+    assert seen == [[10, 10, 10]]
+
+
+class Nothing:
+    def to_dict(self):
+        return {}
+
+
+def test_vectors_of_a_folder_with_splits_are_not_those_of_one_of_them(representation, data):
+    for whole in (data / "caltech20", splits()):
+        with pytest.raises(ValueError, match=r"needs one split, such as open_data\(path\)\.test"):
+            representation(whole)
+    assert len(representation(splits().test, workers=0)) == 60
+
+
+def test_items_of_which_one_has_no_label_have_no_online_probe():
+    images = torch.zeros(3_600, 3, 16, 16, dtype=torch.uint8)
+
+    class Partly(torch.utils.data.Dataset):
+        def __len__(self):
+            return len(images)
+
+        def __getitem__(self, place):
+            return images[place], None if place == 60 else place % 3
+
+    model = METHOD.build(image=(3, 16, 16))
+    source = as_source(Partly())
+    assert probed(model, source, torch.arange(len(source))) == {}
+    assert probed(model, source, torch.arange(len(source)).flip(0))  # those have labels
 
 
 @pytest.mark.parametrize(("probes", "robust"), [(("knn", "finetune"), 0), (("knn",), 10)])

@@ -234,3 +234,39 @@ def test_a_card_says_what_a_run_knows(tmp_path):
     ):
         assert f"\n## {heading}\n" in text
     assert "| counterpoint | 1.0e-07 | 2.0e-07 |" in text
+
+
+@pytest.mark.parametrize(
+    ("method", "twin", "record", "said", "unsaid"),
+    [
+        ("simclr-small", False, {}, "## Accuracy", "was not measured"),
+        ("simclr-small", False, {"steps": 3}, "was not measured", "## Accuracy"),
+        ("simclr-small", False, {"map": 0}, "was not measured", "model-index"),
+        ("moco-small", True, {}, "was not measured", "model-index"),
+        ("supcon-small", False, {}, "that was trained with labels", "self-supervised-learning"),
+    ],
+)
+def test_a_card_has_the_accuracies_of_what_is_exported(
+    method, twin, record, said, unsaid, tmp_path
+):
+    """Not of fewer steps, of another map, or of the encoder that a twin follows."""
+    from report.example import write_evaluation, write_run
+
+    write_run(tmp_path)
+    write_evaluation(tmp_path)
+    file = tmp_path / "evaluation.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **record}))
+    subject = subject_of(run_with("small", size=32, method=method), twin=twin)
+    text = card(
+        CardMaterial(
+            run=read_findings(tmp_path),
+            subject=subject,
+            routes=(),
+            loading={},
+            differences=(),
+            width=256,
+            real=True,
+        )
+    )
+    assert said in text
+    assert unsaid not in text

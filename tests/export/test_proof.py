@@ -11,7 +11,13 @@ from safetensors.torch import load_file, save_file
 from counterpoint.export.export_folder import write_export
 from counterpoint.export.onnx_file import OnnxFile
 from counterpoint.export.proof import BATCHES, ProofFailure, prove, route_groups
-from counterpoint.export.proof_images import COUNT, as_pictures, canvas, generated_images
+from counterpoint.export.proof_images import (
+    COUNT,
+    as_pictures,
+    canvas,
+    generated_images,
+    odd_pictures,
+)
 from counterpoint.export.route import WEIGHTS, Loading
 from counterpoint.export.routes import ROUTES
 from counterpoint.export.subject import subject_of
@@ -88,9 +94,10 @@ def test_a_batch_that_is_burnt_into_onnx_is_found(subject, tmp_path):
     given.type.tensor_type.shape.dim[0].dim_value = 2
     onnx.save(model, tmp_path / "model.onnx")
     images = generated_images(3, canvas(subject.representation))
-    wanted = subject.representation(as_pictures(images), workers=0)
+    pictures = as_pictures(images)
+    wanted = subject.representation(pictures, workers=0)
     with pytest.raises(ProofFailure, match="the lines that load onnx fail"):
-        prove(tmp_path, (OnnxFile(),), {"onnx": found}, images, wanted)
+        prove(tmp_path, (OnnxFile(),), {"onnx": found}, pictures, wanted)
 
 
 def test_routes_share_a_process_where_each_may_import_what_those_before_it_may():
@@ -99,7 +106,8 @@ def test_routes_share_a_process_where_each_may_import_what_those_before_it_may()
 
 
 def test_the_batches_differ_and_are_all_images():
-    assert sum(BATCHES) == COUNT
+    (picture,) = as_pictures(generated_images(3, (8, 8))[:1])
+    assert sum(BATCHES) == COUNT + len(odd_pictures(picture))
     assert len({*BATCHES}) == len(BATCHES)
     assert 1 in BATCHES
 

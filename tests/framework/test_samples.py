@@ -13,7 +13,7 @@ from counterpoint.framework import ALONE, PartError, Samples, Terms, contrast, t
 from counterpoint.framework.settings import Training
 from counterpoint.methods import byol, moco, simclr
 from counterpoint.parts.encoders import Headed, MomentumEncoder, NarrowResNet
-from counterpoint.parts.extraction import ByLabel, Compare, Keys, Pooled, Queue
+from counterpoint.parts.extraction import ByLabel, Compare, Keys, Pooled, Queue, StopGradient
 from counterpoint.parts.losses import NCE
 from counterpoint.parts.similarity import Cosine, Dot, ProjectedCosine
 from counterpoint.pretraining import pretrain
@@ -57,7 +57,7 @@ def test_a_method_that_needs_labels_is_refused_where_there_are_none(tmp_path):
 
 def test_a_part_inside_of_another_may_ask():
     inside = tiny_method(
-        encoder=MomentumEncoder(of=TinyEncoder()), extraction=Queue(of=ByLabel(), size=8)
+        encoder=MomentumEncoder(of=TinyEncoder()), extraction=StopGradient(of=ByLabel())
     )
     assert inside.needs_labels
     assert built(inside).needs_labels

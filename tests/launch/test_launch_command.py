@@ -1,5 +1,6 @@
 """counterpoint launch: the scripts, and mistakes that are found before a job waits in a queue."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from counterpoint.cli import main
+from counterpoint.cli.launched_command import installed
 
 PRETRAIN = ["pretrain", "photos", "--method", "simclr-small", "--out", "runs/my photos"]
 
@@ -114,3 +116,48 @@ def test_without_sbatch_the_command_says_where_to_go(monkeypatch, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["launch", "slurm", *PRETRAIN])
     assert "there is no sbatch on this machine" in str(stop.value.code)
+
+
+@pytest.mark.parametrize("more", ["--mem-per-cpu=4G --qos=high", "--qos=high", "--cpus-per-gpu 4"])
+def test_options_of_sbatch_are_not_taken_for_ours(capsys, more):
+    said = printed(capsys, "slurm", "--nodes", "1", "--sbatch", more, "--print", *PRETRAIN)
+    assert f"#SBATCH {more}\n" in said
+
+
+@pytest.mark.parametrize("name", ["pretrain", "counterpoint"])
+def test_a_name_is_not_the_beginning_of_the_command(capsys, name):
+    said = printed(capsys, "slurm", "--account", name, "--print", *PRETRAIN)
+    assert f"#SBATCH --account={name}\n" in said
+    said = printed(capsys, "ray", "--name", name, "--print", *PRETRAIN)
+    assert f"--name {name}" in said
+
+
+def test_a_command_elsewhere_on_the_path_is_found(tmp_path, monkeypatch):
+    """As pip install --user puts it."""
+    place = tmp_path / "bin" / "counterpoint-elsewhere"
+    place.parent.mkdir()
+    place.write_text("")
+    place.chmod(0o755)
+    monkeypatch.setenv("PATH", str(place.parent))
+    assert installed("counterpoint-elsewhere") == str(place)
+    assert installed("nowhere") == "nowhere"
+
+
+def test_a_signal_between_two_attempts_queues_the_job_again(capsys, here):
+    """The script itself, with a srun that fails and a scontrol that writes down what it is told."""
+    script = printed(capsys, "slurm", "--time", "1:00:00", "--restarts", "3", "--print", *PRETRAIN)
+    script = script.replace("sleep 5", "kill -USR1 $$; sleep 0.1")
+    tools = here / "bin"
+    tools.mkdir()
+    (tools / "srun").write_text("#!/bin/bash\necho srun >> calls\nexit 1\n")
+    (tools / "scontrol").write_text('#!/bin/bash\necho "scontrol $1" >> calls\n')
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    variables = {"PATH": f"{tools}:{os.environ['PATH']}", "SLURM_JOB_ID": "7"}
+    done = subprocess.run(
+        ["bash"], input=script, text=True, check=False, env=variables, capture_output=True
+    )
+    assert done.returncode == 143
+    calls = (here / "calls").read_text().splitlines()
+    assert calls.count("srun") == 1
+    assert calls[-1] == "scontrol requeue"

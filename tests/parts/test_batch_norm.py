@@ -95,3 +95,21 @@ def test_a_group_without_images_leaves_no_trace():
     mean = 0.1 * x.mean((2, 3)).mean(0)
     torch.testing.assert_close(ours.running_mean, mean)
     assert bool(ours.running_var.isfinite().all())
+
+
+def test_the_patches_of_an_image_are_in_its_group():
+    """Else queries and keys of an image share statistics, which the shuffle is to prevent."""
+    net = NarrowResNet(widths=(4,), blocks=(1,)).build(((2, 2, 3, 8, 8),))
+    replace_norms(net)
+    norm = next(m for m in net.modules() if isinstance(m, GroupedBatchNorm))
+    regroup(net, torch.tensor([0, 0, 1, 1]), 2)
+    seen = []
+    rows = norm._rows
+    norm._rows = lambda x: seen.append(rows(x)) or seen[-1]
+    net((torch.randn(4, 2, 2, 3, 8, 8),))
+    assert seen[0].tolist() == [0] * 8 + [1] * 8
+    net((torch.randn(4, 2, 2, 3, 8, 8),) * 2)
+    assert seen[1].tolist() == ([0] * 8 + [1] * 8) * 2
+    assert rows(torch.zeros(32, 4, 1, 1)).tolist() == seen[1].tolist()  # as when it runs again
+    net((torch.randn(4, 3, 8, 8),))
+    assert seen[2].tolist() == [0, 0, 1, 1]  # a whole image after its patches

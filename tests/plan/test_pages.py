@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 import forked
-from counterpoint import catalogue
+from counterpoint import catalogue, simclr_small
 from counterpoint.cli import main
+from counterpoint.framework.settings import Training
+from counterpoint.plan.alternative_plans import alternative_plans
+from counterpoint.plan.forecast import Forecast
 from counterpoint.plan.gpus import GPUS
 from counterpoint.plan.networks import NETWORKS
+from counterpoint.plan.workload import Workload
 
 ASKED = ["plan", "--images", "50000", "--method", "simclr-small", "--size", "32", "--gpus", "4"]
 
@@ -35,6 +39,44 @@ def test_the_page_fits_80_columns_and_its_figures_are_written(tmp_path, capsys):
     assert found["fits"] is True
     weights = found["memory"]["weights"] / 4
     assert found["bytes received by a rank"]["gradient"] == 2 * 3 / 4 * 4 * weights
+
+
+def test_what_is_accumulated_is_summed_once_by_ddp(tmp_path):
+    """Lightning sums the gradient at the last part of a batch; what candidates need, at each."""
+    found = []
+    for many in ("1", "4"):
+        words = ["--batch-size", "256", "--accumulate", many, "--json", str(tmp_path / "plan.json")]
+        main([*ASKED, *words])
+        found.append(json.loads((tmp_path / "plan.json").read_text()))
+    once, four = (one["bytes received by a rank"] for one in found)
+    assert four["gradient"] == once["gradient"]
+    assert four["decisions"] == once["decisions"]
+    assert four["batch statistics"] == 4 * once["batch statistics"]
+    assert found[1]["network waits"]["decisions"] == found[0]["network waits"]["decisions"]
+
+
+def test_the_next_command_is_what_was_planned(capsys):
+    main([*ASKED, "--accumulate", "2", "--gpus", "12"])
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith("next: counterpoint launch slurm --nodes 2 --gpus-per-node 6 pretrain")
+    assert "--size 32" in said
+    assert "--accumulate 2" in said
+    main(["study", "table1", "--scale", "paper", "--seeds", "1", "--plan", "--speed", "1"])
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "next: counterpoint study table1 --scale paper --seeds 1"
+
+
+def test_a_gpu_beside_this_machine_makes_its_own_views():
+    load = Workload(
+        method=simclr_small(),
+        image=(3, 32, 32),
+        training=Training(batch=64),
+        images=1000,
+        steps=10,
+        name="some",
+    )
+    here = Forecast(load, GPUS["b200"], 1, NETWORKS["ndr"], view_seconds=1.0)
+    assert alternative_plans(here, "h100")["h100"].parts["views"].total < 1
 
 
 def test_the_plan_in_the_document_is_what_the_command_says():

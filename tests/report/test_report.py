@@ -319,6 +319,19 @@ def test_figures_of_other_images_do_not_compare(tmp_path):
     write_evaluation(other, fingerprint="0123456789abcdef")
     page = words(write_report([one, other], tmp_path / "report.html"))
     assert "evaluated on different images: the figures are not comparable" in page
+    assert "They were evaluated on different images, and the figures are not comparable" in page
+    assert "is ahead by" not in page
+
+
+def test_the_losses_of_another_run_below_are_not_those_of_a_run(tmp_path):
+    folder = write_run(tmp_path / "runs/one")
+    own = read_findings(folder).loss
+    write_run(folder / "longer", good=0.1)
+    assert read_findings(folder).loss == own
+    (folder / "metrics.csv").unlink()
+    assert read_findings(folder).loss == ()
+    with pytest.raises(SystemExit, match=r"runs has no run\.json"):
+        main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "report.html")])
 
 
 def test_the_command_repeats_the_run(tmp_path):

@@ -170,6 +170,19 @@ def test_a_query_is_a_file_a_path_or_a_number(photos, tmp_path, capsys):
     assert first["label"] == first["path"].partition("/")[0]
 
 
+def test_a_link_of_the_folder_does_not_find_itself(photos, tmp_path, capsys):
+    """As in a folder that curate wrote."""
+    root = Path(photos.record.data["path"])
+    for path in photos.paths:
+        (tmp_path / "links" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "links" / path).symlink_to(root / path)
+    run = Run.open(RUNS / "simclr-files")
+    linked = embed_data(run, tmp_path / "links", tmp_path / "v", workers=0, copies=0)
+    (found,) = said(capsys, linked.folder, tmp_path / "links" / linked.paths[5], "--count", "3")
+    assert found["sample"] == 5
+    assert 5 not in [one["sample"] for one in found["found"]]
+
+
 def test_a_bare_encoder_embeds_and_is_opened_again(photos, tmp_path, capsys):
     """Without a run: the folder says by which name and weights the encoder is opened."""
     root, out = Path(photos.record.data["path"]), tmp_path / "v"

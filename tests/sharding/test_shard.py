@@ -118,6 +118,8 @@ def test_the_same_bytes_after_a_kill(photos_folder, tmp_path, capsys):
             break
     else:
         raise AssertionError("all shards were there after five kills: did workers stay behind?")
+    with pytest.raises(ValueError, match="are not finished; give the same counterpoint shard"):
+        open_data(out)
     times = {file: file.stat().st_mtime_ns for file in (out / ".parts").glob("*.tar.json")}
     kept = {file.stem: (out / file.stem).stat().st_mtime_ns for file in times}
     main([*words, "--workers", "0"])

@@ -102,6 +102,13 @@ METHODS = {
     "yadim": tiny_method(extraction=Compare.parse("(-1:-1)"), similarity=Dot()),
     # Labels are identities; a twin that encodes the first view only, and a centre over all ranks.
     "supervised": tiny_method(extraction=ByLabel(), loss=NCE(denominator="all")),
+    "supervised regression": tiny_method(
+        extraction=ByLabel(), similarity=Cosine(tau=1.0), loss=Regression()
+    ),
+    "penalised uniformity": tiny_method(
+        similarity=Cosine(tau=1.0),
+        loss=Penalised(of=NearestEntropy(of=AlignmentUniformity(), weight=3.0), weight=7.0),
+    ),
     "dino": tiny_method(
         encoder=MomentumEncoder(of=TinyEncoder(), targets=1),
         extraction=OthersOfTwin(),
@@ -182,7 +189,15 @@ METHODS = {
 }
 
 AT_ONCE = ("regression", "byol", "byol, batch norm", "simsiam", "supervised", "dino")
-AT_ONCE += ("barlow twins", "vicreg", "coding rate", "alignuniform", "ressl")
+AT_ONCE += (
+    "supervised regression",
+    "penalised uniformity",
+    "barlow twins",
+    "vicreg",
+    "coding rate",
+    "alignuniform",
+    "ressl",
+)
 """No negatives, labels, or a loss that is not walked: candidates come at once, or not at all."""
 SOME = ("learned temperature", "tau 0.01", "triplet", "amdim", "moco", "cmc", "cyclic temperature")
 SOME += ("nnclr", "instdisc")

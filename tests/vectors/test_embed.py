@@ -18,6 +18,7 @@ from counterpoint import Run, open_data
 from counterpoint.cli import main
 from counterpoint.vectors import Vectors, embed_data
 from counterpoint.vectors.copies import copied
+from shard_folders import make_shards, png
 
 RUNS = Path(__file__).parent.parent / "golden" / "runs"
 CLASSES = ("butterfly", "dolphin", "watch")
@@ -47,6 +48,22 @@ def vectors(run, photos_folder, tmp_path_factory):
 
 def contents(folder):
     return {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
+
+
+def test_one_size_images_of_a_damaged_shard_are_rows_that_cannot_be_read(run, tmp_path):
+    folder = make_shards(tmp_path / "shards", (50, 40), shape=(3, 32, 32), picture=large)
+    whole = embed_data(run, folder, tmp_path / "whole", workers=0, copies=0)
+    (folder / "train-00001.tar").unlink()
+    found = embed_data(run, folder, tmp_path / "found", workers=0, copies=0)
+    assert len(found.unreadable) > 30
+    assert {bad.error for bad in found.unreadable} == {"missing"}
+    assert found.count + len(found.unreadable) == whole.count
+    before = dict(zip(whole.samples.tolist(), whole.sha256, strict=True))
+    assert [before[n] for n in found.samples.tolist()] == list(found.sha256)
+
+
+def large(number):
+    return png(number, side=32)
 
 
 def test_every_row_is_what_a_loop_over_the_files_finds(run, photos_folder, vectors):

@@ -42,6 +42,7 @@ def curate_command(
             "writes one"
         )
     from rich.console import Console
+    from rich.markup import escape
 
     from counterpoint.curation.curated_folder import refuse_foreign, write_curated
     from counterpoint.curation.curator import curate
@@ -63,10 +64,11 @@ def curate_command(
         console.print(f"counterpoint curate {vectors} --out curated", markup=False)
         return
     links = write_curated(found, rows, Path(out))
-    console.print(f"decisions and reasons: [bold]{out}/decisions.csv[/] (and .parquet)")
-    console.print(f"pictures: [bold]{out}/gallery.html[/]")
+    place = escape(out)
+    console.print(f"decisions and reasons: [bold]{place}/decisions.csv[/] (and .parquet)")
+    console.print(f"pictures: [bold]{place}/gallery.html[/]")
     if links:
-        console.print(f"{links:,} links to what stays: [bold]{out}/images[/]")
+        console.print(f"{links:,} links to what stays: [bold]{place}/images[/]")
         console.print(f"counterpoint pretrain {out}/images --out runs/curated", markup=False)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from counterpoint import catalogue
 from counterpoint.address import check_scheme, is_address, whole_address
-from counterpoint.run_files import EVALUATION, HEALTH, METHOD, METRICS, RUN
+from counterpoint.run_files import EVALUATION, HEALTH, METHOD, METRICS, RUN, metrics_file
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.run_store.run_address import refuse_scheme
 
@@ -132,7 +132,7 @@ def _run(folder: str, files: tuple[str, ...]) -> None:
         return
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"run: there is no folder {folder}")
-    below = METRICS in files and next(Path(folder).rglob(METRICS), None)  # of earlier versions
+    below = METRICS in files and metrics_file(Path(folder))
     if not below and not any((Path(folder) / file).is_file() for file in files):
         raise FileNotFoundError(f"run: {folder} has no run.json; counterpoint pretrain writes one")
 

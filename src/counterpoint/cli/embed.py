@@ -93,15 +93,18 @@ def embed_command(
 def _say(made: "Vectors", parts: int) -> None:
     """Say what is there now, and what comes next."""
     from rich.console import Console
+    from rich.markup import escape
 
     bad = made.unreadable
     console = Console(soft_wrap=True, highlight=False)
     if not parts:
         console.print(f"nothing to do: all {made.record.parts:,} parts are there")
     size = sum(file.stat().st_size for file in made.folder.glob("*.parquet")) / 2**20
+    place = escape(str(made.folder))
     console.print(
-        f"{made.count:,} vectors of {made.width} numbers, {size:.1f} MB: [bold]{made.folder}[/]"
+        f"{made.count:,} vectors of {made.width} numbers, {size:.1f} MB: [bold]{place}[/]"
     )
     if bad:
-        console.print(f"{len(bad):,} images cannot be read, such as {bad[0].path}: {bad[0].error}")
-    console.print(f"next: counterpoint search {made.folder} IMAGE --out gallery.html")
+        such = escape(f"{bad[0].path}: {bad[0].error}")
+        console.print(f"{len(bad):,} images cannot be read, such as {such}")
+    console.print(f"next: counterpoint search {place} IMAGE --out gallery.html")

@@ -36,7 +36,7 @@ def export_command(
 
     What is written: a folder that timm loads (where the network is timm's or torchvision's), one
     that counterpoint.load opens, ONNX, and a program of torch.export. Each is then loaded by
-    itself, without Counterpoint where it needs none, and embeds the same 64 images; if a vector
+    itself, without Counterpoint where it needs none, and embeds the same images; if a vector
     differs by more than 1e-4 of the largest value, nothing is kept.
 
     Example:
@@ -71,6 +71,7 @@ def export_command(
     for name in names:
         refuse_unknown("only", name, EXPORT_ROUTES)
     from rich.console import Console
+    from rich.markup import escape
 
     from counterpoint.data import open_data
     from counterpoint.encoder_choice import open_encoder
@@ -106,15 +107,16 @@ def export_command(
         )
     console.print(_table(made))
     console.print(
-        "difference: the largest of any vector from the run's, on 64 images; relative: of the "
+        "difference: the largest of any vector from the run's, on all images; relative: of the "
         f"largest value, at most {BOUND:g}",
         style="dim",
         highlight=False,
     )
     for name, why in made.left_out.items():
-        console.print(f"left out: {name}, because {why}", style="dim", highlight=False)
+        words = f"left out: {name}, because {why}"
+        console.print(words, style="dim", highlight=False, markup=False)
     first = next(iter(made.loading.values()))
-    console.print(f"\nTo load it, in [bold]{out}[/]:\n")
+    console.print(f"\nTo load it, in [bold]{escape(out)}[/]:\n")
     console.print(first.lines, highlight=False, markup=False, soft_wrap=True)
     last_words(
         f"{Path(out) / CARD} has the lines for every route",
@@ -123,11 +125,14 @@ def export_command(
 
 
 def _table(made: "Export") -> "Table":
+    from rich.markup import escape
     from rich.table import Table
 
     from counterpoint.export.routes import ROUTES
 
-    table = Table(title=f"{made.folder}: vectors of {made.width:,} numbers", title_justify="left")
+    table = Table(
+        title=escape(f"{made.folder}: vectors of {made.width:,} numbers"), title_justify="left"
+    )
     for heading in ("route", "files", "size", "difference", "relative"):
         table.add_column(heading, justify="left" if heading in ("route", "files") else "right")
     files = {route.name: route.files for route in ROUTES}

@@ -1,5 +1,6 @@
 """The pretrain command that a launcher starts: checked before it waits in a queue for hours."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -62,6 +63,6 @@ def _refuse_ours(asked: dict[str, object], ranks: int) -> None:
 
 
 def installed(command: str) -> str:
-    """Return the path of a command beside this Python: on the nodes no environment is active."""
+    """Return the path of a command: on the nodes no environment is active."""
     beside = Path(sys.executable).with_name(command)
-    return str(beside) if beside.exists() else command
+    return str(beside) if beside.exists() else shutil.which(command) or command

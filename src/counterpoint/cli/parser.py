@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 ANOTHER = {"launch": ("counterpoint", "pretrain")}
 """Commands that end with another one, and the words at which that begins."""
+RAW = ("--sbatch",)
+"""Options whose value is options of another program."""
 
 
 class Typed(argparse.Action):
@@ -72,11 +74,33 @@ def command_at_end(typed: list[str]) -> tuple[list[str], list[str]]:
 
     >>> command_at_end(["launch", "slurm", "--nodes", "2", "pretrain", "photos", "--out", "a-run"])
     (['launch', 'slurm', '--nodes', '2'], ['--', 'pretrain', 'photos', '--out', 'a-run'])
+    >>> command_at_end(["launch", "ray", "--name", "pretrain", "pretrain", "photos"])
+    (['launch', 'ray', '--name', 'pretrain'], ['--', 'pretrain', 'photos'])
     """
     ends = ("--",) if "--" in typed else ANOTHER.get(typed[0] if typed else "", ())
-    place = next((n for n, word in enumerate(typed) if n and word in ends), len(typed))
+    values = _values(typed)
+    found = (n for n, word in enumerate(typed) if n and n not in values and word in ends)
+    place = next(found, len(typed))
     own, more = typed[:place], typed[place:]
     return own, more if more[:1] in ([], ["--"]) else ["--", *more]
+
+
+def _values(typed: list[str]) -> set[int]:
+    """Find the words that are the value of the option before them."""
+    known = options(typed[0]) if typed and typed[0] in COMMANDS else {}
+    takes = {f"--{name}" for name, one in known.items() if not (one.positional or one.switch)}
+    found: set[int] = set()
+    for place, word in enumerate(typed):
+        if place in found or not word.startswith("--") or _flag(word) not in takes:
+            continue
+        following = typed[place + 1] if place + 1 < len(typed) else "--"
+        if not following.startswith("--") or _flag(word) in RAW:
+            found.add(place + 1)
+    return found
+
+
+def _flag(word: str) -> str:
+    return "--" + word[2:].replace("-", "_")
 
 
 def spelled(typed: list[str]) -> list[str]:
@@ -84,15 +108,23 @@ def spelled(typed: list[str]) -> list[str]:
 
     >>> spelled(["pretrain", "my-data", "--batch-size=64", "--compile"])
     ['pretrain', 'my-data', '--batch_size=64', '--compile=true']
+    >>> spelled(["launch", "slurm", "--sbatch", "--mem-per-cpu=4G --qos=high", "pretrain"])
+    ['launch', 'slurm', '--sbatch=--mem-per-cpu=4G --qos=high', '--', 'pretrain']
     """
     typed, more = command_at_end(typed)
     known = options(typed[0]) if typed and typed[0] in COMMANDS else {}
     switches = {f"--{name}" for name, option in known.items() if option.switch}
-    result = []
+    values = _values(typed)
+    result: list[str] = []
     for place, word in enumerate(typed):
+        if place in values:
+            if result[-1] in RAW:  # else argparse takes it for an option of ours
+                word = f"{result.pop()}={word}"
+            result.append(word)
+            continue
         flag, equals, value = word.partition("=")
         if word.startswith("--"):
-            flag = "--" + flag[2:].replace("-", "_")
+            flag = _flag(flag)
         following = typed[place + 1] if place + 1 < len(typed) else ""
         if flag in switches and not equals and following not in ("true", "false"):
             equals, value = "=", "true"

@@ -94,7 +94,7 @@ def plan_command(
 
         Path(json).write_text(dumps(plan.to_dict(), indent=2) + "\n")
     made = "" if json is None else f"figures: {json}"
-    last_words(made, _next(plan, data, method, encoder))
+    last_words(made, _next(plan, data, method, encoder, size))
 
 
 def _here(plan: "Forecast") -> "Forecast":
@@ -148,19 +148,24 @@ def _say(plan: "Forecast", compare: str | None, price: float | None) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def _next(plan: "Forecast", data: str | None, method: str, encoder: str | None) -> list[str]:
+def _next(
+    plan: "Forecast", data: str | None, method: str, encoder: str | None, size: int | None
+) -> list[str]:
     """Return the command that trains as planned."""
     training, node = plan.workload.training, plan.machine.node
     words = ["pretrain", data or "DATA", "--method", method]
     words += [] if encoder is None else ["--encoder", encoder]
+    words += [] if size is None else ["--size", str(size)]
     words += ["--epochs", str(training.epochs), "--batch-size", str(training.batch)]
+    words += ["--accumulate", str(training.accumulate)] if training.accumulate > 1 else []
     words += ["--precision", training.precision, "--save-seconds", f"{plan.interval:.0f}"]
     words += ["--strategy", "fsdp2"] if plan.strategy == "fsdp2" else []
     if training.slice_megabytes is not None:
         words += ["--slice-megabytes", f"{training.slice_megabytes:g}"]
     words += ["--out", "RUN"]
     if plan.gpus > node:
-        nodes = str(-(-plan.gpus // node))
-        launch = ["launch", "slurm", "--nodes", nodes, "--gpus-per-node", str(node)]
+        each = max(n for n in range(1, node + 1) if plan.gpus % n == 0)
+        nodes = str(plan.gpus // each)
+        launch = ["launch", "slurm", "--nodes", nodes, "--gpus-per-node", str(each)]
         return ["counterpoint", *launch, *words]
     return ["counterpoint", *words, "--devices", str(plan.gpus)]

@@ -85,6 +85,7 @@ def _say(
     import json
 
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     if as_json:
@@ -92,7 +93,7 @@ def _say(
         return
     console = Console(highlight=False)
     for record in records:
-        table = Table(title=f"nearest to {record['query']}", title_justify="left")
+        table = Table(title=escape(f"nearest to {record['query']}"), title_justify="left")
         table.add_column("cosine", justify="right")
         table.add_column("sample", justify="right")
         table.add_column("image", overflow="fold")
@@ -100,11 +101,11 @@ def _say(
         if opened.labels is not None:
             table.add_column("label")
         for one in record["found"]:
-            label = () if opened.labels is None else (str(one["label"]),)
-            image = one["path"] or f"image {one['sample']}"
+            label = () if opened.labels is None else (escape(str(one["label"])),)
+            image = escape(one["path"] or f"image {one['sample']}")
             table.add_row(f"{one['cosine']:.3f}", str(one["sample"]), image, one["split"], *label)
         console.print(table)
     if out is not None:
-        console.print(f"the pictures: [bold]{out}[/]", soft_wrap=True)
+        console.print(f"the pictures: [bold]{escape(out)}[/]", soft_wrap=True)
     else:
         console.print("to see the pictures, add --out gallery.html")

@@ -82,7 +82,9 @@ def study_command(
     trials = shortened(trials_of(name, scale), seeds=seeds, limit=limit, images=images)
     if plan:
         _say_plan(trials, speed, price)
-        last_words("", ["counterpoint", "study", name])
+        given = {"scale": scale, "seeds": seeds, "limit": limit, "images": images, "out": out}
+        asked = [(f"--{key}", str(value)) for key, value in given.items() if value is not None]
+        last_words("", ["counterpoint", "study", name, *(word for pair in asked for word in pair)])
         return
     require_figure(trials, figure)
     place = out or f"runs/{name.removesuffix('.py')}-{scale}"

@@ -33,6 +33,7 @@ def views_command(
     refuse_early(data=data, method=method)
     file = _picture(out)
     from rich.console import Console
+    from rich.markup import escape
 
     from counterpoint.data import open_data, sample_images, view_side
     from counterpoint.methods import views_named
@@ -45,7 +46,8 @@ def views_command(
     title = f"{method}: views of {source.name}, {side} pixels"
     sheet = contact_sheet(views, some, title=title, seed=seed, epochs=epochs)
     sheet.save(file, optimize=True)
-    Console().print(f"{views}\n{len(some)} images, {epochs} epochs: [bold]{out}[/]")
+    said = escape(f"{views}\n{len(some)} images, {epochs} epochs:")
+    Console().print(f"{said} [bold]{escape(str(out))}[/]")
     last_words("", ["counterpoint", "pretrain", data, "--method", method, "--out", "runs/first"])
 
 

@@ -33,6 +33,7 @@ def write_curated(found: Curation, rows: Sequence[Decision], out: Path) -> int:
     """
     refuse_foreign(out)
     out.mkdir(parents=True, exist_ok=True)
+    (out / RECORD).unlink(missing_ok=True)  # of what is about to be replaced
     names = [field.name for field in fields(Decision)]
     with (out / TABLE).open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, names)
@@ -50,7 +51,11 @@ def write_curated(found: Curation, rows: Sequence[Decision], out: Path) -> int:
 
 def refuse_foreign(out: Path) -> None:
     """Refuse a folder that holds anything but what an earlier call wrote."""
-    if out.is_dir() and any(out.iterdir()) and not (out / RECORD).is_file():
+    if not out.is_dir() or (out / RECORD).is_file():
+        return
+    names = {place.name for place in out.iterdir() if not place.name.startswith(".")}
+    interrupted = TABLE in names and names <= {TABLE, PARQUET, PAGE, IMAGES}
+    if names and not interrupted:
         raise ValueError(
             f"out: {out} is not empty and was not written by curate; needs a new or an empty folder"
         )

@@ -83,7 +83,12 @@ class Curation:
     @property
     def leaks(self) -> Int64[Tensor, "leak 2"]:
         """Pairs of duplicates whose images are in different splits."""
-        both = torch.cat([self.equal, self.near.ends])
+        gone = self.left_out.nonzero().flatten()
+        instead = torch.stack([self.groups.kept[gone], gone], dim=1)  # copies of near ones too
+        known = torch.cat([self.equal, self.near.ends])
+        seen = {tuple(sorted(pair)) for pair in known.tolist()}
+        more = [pair for pair in instead.tolist() if tuple(sorted(pair)) not in seen]
+        both = torch.cat([known, torch.tensor(more, dtype=torch.int64).view(-1, 2)])
         names = self.vectors.splits
         across = [names[a] != names[b] for a, b in both.tolist()]
         return both[torch.tensor(across, dtype=torch.bool)]
@@ -125,7 +130,7 @@ def curate(
     worth = found.within(max(threshold.radius, threshold.look))
     pairs = NearPairs(rows[worth.ends], worth.distance)
     duplicates = torch.cat([equal, pairs.within(threshold.radius).ends])
-    groups = linked_groups(len(first), duplicates, rank)
+    groups = linked_groups(len(first), duplicates, rank).with_copies(first)
     judged = time.monotonic()
     score = closeness(near.cosine)
     chosen = None if select is None else _chosen(vectors, groups.kept < 0, select, seed)

@@ -1,6 +1,6 @@
 """From pairs of duplicates to groups, and to which picture of a group is kept."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -18,6 +18,19 @@ class Groups:
     """The smallest number in an image's group; -1 for one that is alone."""
     kept: Int64[Tensor, " image"]
     """The image that is kept instead of this one; -1 where it is kept itself."""
+
+    def with_copies(self, first: Int64[Tensor, " image"]) -> "Groups":
+        """Leave out equal files of what is left out; `first` is the first of each image's copies.
+
+        Pairs are found among first copies only. What is near to one of them is near to all.
+
+        >>> found = Groups(torch.tensor([0, 0, 0]), torch.tensor([-1, 0, -1]))
+        >>> found.with_copies(torch.tensor([0, 1, 1])).kept.tolist()
+        [-1, 0, 0]
+        """
+        through = self.kept[first]
+        copy = first != torch.arange(len(first))
+        return replace(self, kept=torch.where(copy & (through >= 0), through, self.kept))
 
 
 def linked_groups(

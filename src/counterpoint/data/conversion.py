@@ -84,6 +84,19 @@ def as_splits(data: Any) -> Splits:
     return tenths(as_source(data))
 
 
+def one_split(data: Any) -> Source:
+    """Return all images of anything that holds some; refuse splits, of which one must be said."""
+    if not isinstance(data, Splits | str | os.PathLike):
+        return as_source(data)
+    found = as_splits(data)
+    if len(found.validation) or len(found.test):
+        raise ValueError(
+            f"data: {found!r}; needs one split, such as open_data(path).test. counterpoint embed "
+            "writes vectors of all of them"
+        )
+    return found.train
+
+
 def _by_number(data: Any) -> bool:
     if isinstance(data, Mapping | bytes | set | frozenset | IterableDataset):
         return False

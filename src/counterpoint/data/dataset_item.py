@@ -68,6 +68,7 @@ def stored_image(image: Any, name: str) -> StoredImage:
         content = image.get("bytes")
         return stored_image(image["path"] if content is None else content, name)
     if isinstance(image, Image.Image):
+        image.load()  # Pillow turns a TIFF by itself, and then says that it is upright
         orientation = image.getexif().get(ORIENTATION, 1)
         known = orientation if orientation in range(1, 9) else 1
         return StoredPixels(upright(image, known), "PIL", image.mode)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection
+from contextlib import suppress
 
 import torch
 from jaxtyping import Int64
@@ -42,26 +43,31 @@ def read_cuts(source: Source, cut: Cut, draw: Draw) -> tuple[Cuts, list[Bad]]:
 def read_own(source: Source, cut: Cut, draw: Draw) -> tuple[Cuts, Index]:
     """Read, decode and cut the pictures that can be read; none stands in for another."""
     good = torch.tensor([s for s in draw.index.tolist() if s not in source.bad]).long()
+    read: list[tuple[Cuts, Index]] = []
+    first = 0
+    while first < len(good):  # a few at a time, as in `read_cuts`
+        pictures = _portion(source, good[first:])
+        last = first + max(1, len(pictures))
+        read += _own(source, cut, pictures, Draw(draw.seed, draw.epoch, good[first:last]))
+        first = last
+    cuts = tuple(torch.cat(views) for views in zip(*(c for c, _ in read), strict=True))
+    return cuts, torch.cat([index for _, index in read]) if read else good[:0]
+
+
+def _own(
+    source: Source, cut: Cut, pictures: list[StoredPicture], draw: Draw
+) -> list[tuple[Cuts, Index]]:
+    """Cut what was read; where one cannot be decoded, or none was read, those that can be."""
     try:
-        return _own_cuts(source, cut, Draw(draw.seed, draw.epoch, good)), good
-    except UnreadableImageError:  # rare: find out which, one by one
-        ones = [_own_or_none(source, cut, Draw(draw.seed, draw.epoch, n)) for n in good.split(1)]
-    read = [cuts for cuts in ones if cuts is not None]
-    there = torch.tensor([cuts is not None for cuts in ones])
-    return tuple(torch.cat(parts) for parts in zip(*read, strict=True)), good[there]
-
-
-def _own_cuts(source: Source, cut: Cut, draw: Draw) -> Cuts:
-    if len(draw.index) == 0:
-        return ()
-    return cut([source.stored(sample).picture() for sample in draw.index.tolist()], draw)
-
-
-def _own_or_none(source: Source, cut: Cut, draw: Draw) -> Cuts | None:
-    try:
-        return _own_cuts(source, cut, draw)
+        if pictures:
+            return [(cut(pictures, draw), draw.index)]
     except UnreadableImageError:
-        return None
+        pictures.clear()
+    found = []
+    for one in (_some(draw, n, n + 1) for n in range(len(draw.index))):
+        with suppress(UnreadableImageError):
+            found.append((cut([source.stored(int(one.index)).picture()], one), one.index))
+    return found
 
 
 def _portion(source: Source, chosen: SampleNumbers) -> list[StoredPicture]:

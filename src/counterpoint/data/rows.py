@@ -153,9 +153,13 @@ def _is_bytes(part: Any) -> bool:
 
 def said_bytes(file: Path, column: str) -> int:
     """Return the bytes of a column by the file's own word."""
-    found = read_metadata(file)
-    groups = range(found.num_row_groups)
-    return sum(p.total_uncompressed_size for n in groups for p in _parts(found, n, column))
+    return uncompressed_bytes(read_metadata(file), column)
+
+
+def uncompressed_bytes(footer: Any, column: str) -> int:
+    """Return the bytes of a column by what a file says of itself at its end."""
+    groups = range(footer.num_row_groups)
+    return sum(p.total_uncompressed_size for n in groups for p in _parts(footer, n, column))
 
 
 def _parts(found: Any, group: int, column: str) -> Iterator[Any]:

@@ -62,6 +62,10 @@ class Shards(Protocol):
     def mixed(self) -> bool:
         """Whether the samples were mixed over all shards when those were written."""
 
+    @property
+    def most_open(self) -> int | None:
+        """How many shards a process holds at a time; None where a sample is read alone."""
+
     def expect(self, shards: Sequence[int], /) -> None:
         """Say which shards are read next, in this order."""
 

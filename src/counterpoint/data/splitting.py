@@ -20,13 +20,13 @@ TENTH = 10  # section 4, CIFAR-10: "a 45,000/5,000 training/validation split"
 MOST = 50_000  # section 4, ImageNet: "our own 50,000 image validation set from the training set"
 
 
-def hold_out(images: Source, *, count: int) -> tuple[Source, Source]:
+def hold_out(images: Source, *, count: int, by_shard: bool = True) -> tuple[Source, Source]:
     """Hold some images out of a training set, in no order that the files have."""
-    train, validation = _held_out(images, {"validation": count})
+    train, validation = _held_out(images, {"validation": count}, by_shard=by_shard)
     return train, validation
 
 
-def tenths(images: Source) -> Splits:
+def tenths(images: Source, *, by_shard: bool = True) -> Splits:
     """Split what comes in one piece: all of it to train on, or eight in ten with labels.
 
     >>> labels = torch.arange(30) % 3
@@ -39,15 +39,16 @@ def tenths(images: Source) -> Splits:
         none = torch.arange(0)
         whole = images.named(f"{images.name} train")
         return Splits(whole, images.subset("validation", none), images.subset("test", none))
-    return Splits(*_held_out(images, {"validation": held, "test": held}))
+    return Splits(*_held_out(images, {"validation": held, "test": held}, by_shard=by_shard))
 
 
-def _held_out(images: Source, held: Mapping[str, int]) -> list[Source]:
+def _held_out(images: Source, held: Mapping[str, int], *, by_shard: bool) -> list[Source]:
     """Hold out parts by name and size; return the rest, and each part.
 
-    Of shards it is a share of each, so that a part is read shard by shard as the rest is.
+    Of shards it is a share of each, so that a part is read shard by shard as the rest is. Without
+    `by_shard` they are the images that would be held out of the same ones in memory.
     """
-    if isinstance(images, ShardSource) and not len(images.left_out):
+    if by_shard and isinstance(images, ShardSource) and not len(images.left_out):
         return [*images.windows(["train", *held], [*held.values()], SEED)]
     parts = _parts(len(images), *held.values())
     chosen = [images.subset(name, part) for name, part in zip(held, parts, strict=True)]
@@ -67,7 +68,9 @@ def _parts(count: int, *held: int) -> list[Int64[Tensor, " part"]]:
     return [part.sort().values for part in places.split(list(held))]
 
 
-def arranged(train: Source, validation: Source | None, test: Source | None) -> Splits:
+def arranged(
+    train: Source, validation: Source | None, test: Source | None, *, by_shard: bool = True
+) -> Splits:
     """Complete splits that come in pieces, as the paper does.
 
     Without validation images some are held out of the training images: a tenth, as of
@@ -78,10 +81,10 @@ def arranged(train: Source, validation: Source | None, test: Source | None) -> S
         test = test if test.has_labels else None  # ImageNet's test images: nobody has labels
     score = test if test is not None else validation
     if score is None:
-        return tenths(train)
+        return tenths(train, by_shard=by_shard)
     if validation is None or score is validation:
         held = min(len(train) // TENTH, MOST) if train.has_labels else 0
-        chosen, validation = hold_out(train, count=held)
+        chosen, validation = hold_out(train, count=held, by_shard=by_shard)
     else:
         chosen = train.named(f"{train.name} train")
     return Splits(

@@ -17,6 +17,7 @@ from counterpoint.design.confirmation import (
 from counterpoint.design.confirmation_plan import ConfirmationPlan, read_plan, write_plan
 from counterpoint.design.confirmed import Compared, confirmed
 from counterpoint.design.design_settings import image_facts, trial_of
+from counterpoint.design.repeated_trials import keep_repeated
 from counterpoint.design.rivals import shipped_rivals, tuned_rivals
 from counterpoint.design.search_best import best_of_random, new_methods
 from counterpoint.design.search_files import (
@@ -24,6 +25,7 @@ from counterpoint.design.search_files import (
     read_design,
     read_settings,
     restore_outcomes,
+    seeds_used,
     write_durably,
 )
 from counterpoint.study.budget import Flops
@@ -90,8 +92,11 @@ def confirm(out: Path, asked: ConfirmRequest, run: RunTrials) -> list[Compared]:
         trials = _trials(found, plan, asked.data, store)
         planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
         store.plan(list(planned.values()))
-        for _ in run(trials, store):
-            pass
+        by_operations = [one for one in trials if isinstance(one.budget, Flops)]
+        for some in (by_operations, trials):
+            keep_repeated(trials, store)
+            for _ in run(some, store):
+                pass
     finally:  # however it ends
         if ended := store.every():
             write_durably(out / CONFIRMED, bundled((ended, store.planned())))
@@ -128,7 +133,7 @@ def _choose(
         raise ValueError(
             f"design: {out} has no finished candidate that is not a known method; search longer"
         )
-    used = {found.settings.seed}
+    used = seeds_used(found)
     if asked.random is not None:
         used.add(read_settings(asked.random).seed)
     heat = next(seed for seed in range(HEAT_SEED, HEAT_SEED + 3) if seed not in used)

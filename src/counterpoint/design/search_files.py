@@ -6,6 +6,7 @@ resumed without trials/.
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -179,6 +180,15 @@ def read_earlier(place: str) -> Searched:
     if not (folder / SETTINGS).exists():
         raise ValueError(f"design: {folder} has no search; --earlier takes the folder of one")
     return read_design(folder)
+
+
+def seeds_used(found: Searched) -> set[int]:
+    """Return the seeds of a search, and of those that it was begun with and that are there."""
+    used = {found.settings.seed}
+    if found.settings.earlier is not None:
+        with suppress(FileNotFoundError):
+            used |= seeds_used(read_earlier(found.settings.earlier))
+    return used
 
 
 def whole_core_hours(found: Searched) -> float:

@@ -127,7 +127,8 @@ def best_lines(best: Judged, found: Searched, pool: Sequence[Candidate]) -> list
 
 def nearest_words(candidate: Candidate, pool: Sequence[Candidate]) -> str:
     """Say which known method is nearest, and which parts are of another kind."""
-    changed = {one.change: changed_parts(candidate.method, one.method) for one in pool}
+    own = [one for one in pool if one.fingerprint == candidate.fingerprint]
+    changed = {one.change: changed_parts(candidate.method, one.method) for one in own or pool}
     name = min(changed, key=lambda one: len(changed[one]))
     if not changed[name]:
         same = any(one.fingerprint == candidate.fingerprint for one in pool)

@@ -87,7 +87,7 @@ def design(
             next_halved = found.will_be_halved(number, halved)
             if number and found.hours_with([next_halved]) > hours:
                 return found
-            if number == rounds:
+            if rounds is not None and number >= rounds:
                 return found
             watcher.round_wanted(number)
             made = next_round(

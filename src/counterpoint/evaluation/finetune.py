@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
-from counterpoint.data import Source, as_source
+from counterpoint.data import Source
+from counterpoint.data.conversion import one_split
 from counterpoint.data.source import all_labels, read_images
 from counterpoint.evaluation.probe import share_right
 from counterpoint.evaluation.representation import Representation
@@ -105,7 +106,7 @@ class FineTuned:
     def predict(self, images: Any) -> Float[Tensor, "image class"]:
         """Return the probability of each class, on the CPU."""
         self.net.eval()
-        source = as_source(images)
+        source = one_split(images)
         some = (read_images(source, part) for part in torch.arange(len(source)).split(500))
         return torch.cat([self.net(part).softmax(dim=1).cpu() for part in some])
 

@@ -211,7 +211,8 @@ def _robustness(
     frozen = [(t.name, p) for t in trained for p in t.probes if isinstance(p, Fitted)]
     name, best = max(frozen, key=lambda pair: pair[1].validation)
     some = _images(splits.test)
-    some = some.subset("robustness", torch.arange(min(images, len(some))))
+    spread = torch.arange(min(images, len(some))) * len(some) // min(images, len(some))
+    some = some.subset("robustness", spread)  # files may be in the order of their classes
     found = robustness(
         representation, known, some, classify=lambda asked: best.predict(asked).argmax(dim=1)
     )

@@ -7,8 +7,9 @@ import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor, nn
 
-from counterpoint.data import Source, as_source
+from counterpoint.data import Source
 from counterpoint.data.batch import Batch
+from counterpoint.data.conversion import one_split
 from counterpoint.evaluation.loading import read_all
 from counterpoint.evaluation.placing import device_of, dtype_of
 from counterpoint.framework.contracts import BuiltEncoder, BuiltViews
@@ -70,10 +71,11 @@ class Representation:
     ) -> Float[Tensor, "sample _"]:
         """Embed images, globally averaged, so that all methods are probed alike.
 
-        They may be anything that `as_source` takes; `workers` read files. The vector of an image
-        that cannot be read is nan.
+        They may be anything that `as_source` takes, but for a data set with splits: say which
+        (`open_data(path).test`). `workers` read files. The vector of an image that cannot be read
+        is nan.
         """
-        source = as_source(images)
+        source = one_split(images)
         found = self.readable(source, batch=batch, workers=workers)
         if len(found.index) == len(source):
             return found.vectors

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any
 
 import torch
@@ -121,7 +122,11 @@ class Result:
         raise KeyError(f"evaluation: no probe {name} of {fraction:g}; there are {there}")
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """Return what JSON can hold: a class without test images has no accuracy (None)."""
+        found = asdict(self)
+        for probe in found["probes"]:
+            probe["per_class"] = [x if isfinite(x) else None for x in probe["per_class"]]
+        return found
 
 
 def scored(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from counterpoint.export.card_facts import (
     accuracy_rows,
@@ -11,10 +11,12 @@ from counterpoint.export.card_facts import (
     given_as_it_was,
     limits,
     method_tags,
+    of_the_exported,
     title,
 )
 from counterpoint.export.pixel_recipe import PixelRecipe
-from counterpoint.export.proof import BOUND, Difference
+from counterpoint.export.proof import BATCHES, BOUND, Difference
+from counterpoint.export.proof_images import COUNT
 from counterpoint.export.route import Loading, Route
 from counterpoint.export.subject import Subject
 from counterpoint.report.findings import Findings
@@ -41,6 +43,7 @@ class CardMaterial:
 
 def card(material: CardMaterial) -> str:
     """Write the card; sections without anything to say are left out."""
+    material = replace(material, run=of_the_exported(material.run, material.subject))
     run, side = material.run, picture_side(material.subject)
     sections = [
         front_matter(material),
@@ -61,7 +64,7 @@ def card(material: CardMaterial) -> str:
 def front_matter(material: CardMaterial) -> str:
     """Write the YAML that model hubs read; JSON strings are YAML, so nothing needs more quoting."""
     names = [route.name for route in material.routes]
-    tags = method_tags(material.run)
+    tags = method_tags(material.run, labels=material.subject.method.needs_labels)
     tags += [name for name in ("timm", "onnx") if name in names]
     lines = ["---", f"library_name: {'timm' if 'timm' in names else 'counterpoint'}"]
     lines.append("pipeline_tag: image-feature-extraction")
@@ -92,7 +95,8 @@ def _model_index(run: Findings | None) -> list[str]:
 def _summary(material: CardMaterial) -> str:
     side = picture_side(material.subject)
     which = ", the moving average of the trained one," if material.subject.twin else ""
-    how = "" if given_as_it_was(material.run) else " that was trained without labels"
+    labels = "with" if material.subject.method.needs_labels else "without"
+    how = "" if given_as_it_was(material.run) else f" that was trained {labels} labels"
     return (
         f"An encoder of images{which}{how}. A picture of "
         f"{side} x {side} pixels becomes a vector of {material.width:,} numbers: "
@@ -128,9 +132,9 @@ def _accuracy(run: Findings | None) -> str:
     if not rows or run is None or run.evaluation is None:
         return ""
     data = (run.evaluation.data or "images").removesuffix(" train")
-    on = (
-        f"Measured on {data} with the encoder frozen: chosen on validation images, scored once.\n\n"
-    )
+    tuned = any(probe.name == "finetune" for probe in run.evaluation.probes)
+    frozen = "with the encoder frozen" + (", but for fine-tuning" if tuned else "")
+    on = f"Measured on {data} {frozen}: chosen on validation images, scored once.\n\n"
     return on + _table(("probe", "labels", "test", "95 % interval"), rows)
 
 
@@ -142,11 +146,13 @@ def _health(run: Findings | None) -> str:
 
 
 def _proof(material: CardMaterial) -> str:
-    images = "real images" if material.real else "generated images, kept in `proof.npz`"
+    images = "real images" if material.real else "generated images (kept in `proof.npz`)"
+    batches = "{}, {} and {}".format(*BATCHES)
     words = (
-        f"Each route was loaded in a fresh process and embedded 64 {images}, in batches of 1, 5 "
-        "and 58. The largest difference from the run's own vectors, and the same relative to the "
-        f"largest value; the bound is {BOUND:g}.\n\n"
+        f"Each route was loaded in a fresh process and embedded {COUNT} {images}, and one of them "
+        f"again turned by EXIF, with transparency and with 16 bits, in batches of {batches}. The "
+        "largest difference from the run's own vectors, and the same relative to the largest "
+        f"value; the bound is {BOUND:g}.\n\n"
     )
     rows = [(d.route, f"{d.absolute:.1e}", f"{d.relative:.1e}") for d in material.differences]
     return words + _table(("route", "difference", "relative"), rows)

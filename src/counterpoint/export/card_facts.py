@@ -1,5 +1,8 @@
 """What a card says about a run, as plain rows; what the run does not know is not there."""
 
+from dataclasses import replace
+
+from counterpoint.export.subject import Subject
 from counterpoint.report.findings import Findings
 from counterpoint.report.sections.headline import short_data
 from counterpoint.report.words import percent
@@ -10,12 +13,21 @@ def given_as_it_was(run: Findings | None) -> bool:
     return run is not None and run.steps == 0
 
 
-def method_tags(run: Findings | None) -> list[str]:
+def of_the_exported(run: Findings | None, subject: Subject) -> Findings | None:
+    """Leave out accuracies of other vectors: of the encoder of a twin, or of another map."""
+    if run is None or run.evaluation is None:
+        return run
+    other = subject.twin or run.evaluation.map is not None
+    return replace(run, evaluation=None) if other else run
+
+
+def method_tags(run: Findings | None, *, labels: bool) -> list[str]:
     """Return what a hub may sort by; nothing of an encoder that was not trained here."""
     if run is None or given_as_it_was(run):
         return []
     named = [] if run.job is None or not run.job.name else [run.job.name]
-    return ["self-supervised-learning", "contrastive-learning", *named]
+    kind = [] if labels else ["self-supervised-learning"]
+    return [*kind, "contrastive-learning", *named]
 
 
 def title(run: Findings | None) -> str:

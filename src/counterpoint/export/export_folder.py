@@ -18,6 +18,7 @@ from counterpoint.export.proof_images import (
     as_pictures,
     canvas,
     generated_images,
+    odd_pictures,
     real_images,
     write_images,
 )
@@ -88,11 +89,13 @@ def write_export(
     try:
         loading = _written(subject, unfinished, chosen.routes, say)
         images = _images(subject, source)
-        wanted = subject.representation(as_pictures(images), workers=0)
-        say(f"proving {len(loading)} routes on {len(images)} images, each in a fresh process")
-        differences = prove(unfinished, chosen.routes, loading, images, wanted)
+        pictures = as_pictures(images)
+        pictures += odd_pictures(pictures[0])
+        wanted = subject.representation(pictures, workers=0)
+        say(f"proving {len(loading)} routes on {len(pictures)} images, each in a fresh process")
+        differences = prove(unfinished, chosen.routes, loading, pictures, wanted)
         if source is None:
-            write_images(unfinished / PROOF, images, wanted)
+            write_images(unfinished / PROOF, images, wanted[: len(images)])
         else:
             _sheet(subject, source).save(unfinished / SHEET, optimize=True)
         material = CardMaterial(

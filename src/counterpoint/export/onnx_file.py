@@ -20,7 +20,7 @@ FILE = "model.onnx"
 LINES = """\
 import numpy as np
 import onnxruntime
-from PIL import Image
+from PIL import Image, ImageOps
 
 session = onnxruntime.InferenceSession("model.onnx")
 {pixels}

@@ -12,6 +12,18 @@ from counterpoint.parts.views.window import Interpolation
 
 PICTURES = {1: "L", 3: "RGB"}
 """The modes of Pillow by the number of channels."""
+UPRIGHT = """\
+def upright(picture):
+    picture = ImageOps.exif_transpose(picture)
+    if picture.mode.startswith("I"):  # 16 bits
+        levels = np.asarray(picture).astype(np.uint32) >> 8
+        picture = Image.fromarray(levels.clip(0, 255).astype(np.uint8))
+    if picture.mode != "RGB" and picture.has_transparency_data:  # on white
+        clear = picture.convert("RGBA")
+        picture = Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear)
+    return picture.convert("{mode}")
+"""
+"""How a picture is read before anything is cut out of it: as `data.strips` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +79,10 @@ def pixel_lines(recipe: PixelRecipe, *, bytes_in: bool = False) -> str:
     """
     side, channel = recipe.side, "" if recipe.channels == 3 else "[..., None]"
     cut = f"""\
+{UPRIGHT.format(mode=recipe.mode)}
+
 def pixels(picture):
-    picture = picture.convert("{recipe.mode}")
+    picture = upright(picture)
     short = min(picture.size)
     size = [int({recipe.short} * length / short) for length in picture.size]
     picture = picture.resize(size, Image.Resampling.{recipe.interpolation.upper()})

@@ -11,16 +11,17 @@ from pathlib import Path
 import numpy as np
 import torch
 from jaxtyping import Float
+from PIL.Image import Image
 from torch import Tensor
 
-from counterpoint.export.proof_images import Bytes, write_images
+from counterpoint.export.proof_images import write_pictures
 from counterpoint.export.route import Loading, Route
 from counterpoint.failures import RunFailure
 
-IMAGES = "images.npz"
+IMAGES = "images"
 BOUND = 1e-4
 """Of the largest absolute value of all vectors."""
-BATCHES = (1, 5, 58)
+BATCHES = (1, 5, 61)
 """Of different sizes, so that a number of images that is burnt in is found."""
 SHOWN = 300  # characters of an error
 PATIENCE = 900.0  # seconds: some networks take minutes to load
@@ -31,6 +32,7 @@ PROGRAM = """
 import json
 import sys
 import time
+from pathlib import Path
 
 images, home, jobs = sys.argv[1:]
 without = []
@@ -46,8 +48,7 @@ if home:
 import numpy as np
 from PIL import Image
 
-stored = np.load(images)["images"]
-pictures = [Image.fromarray(image[..., 0] if image.shape[2] == 1 else image) for image in stored]
+pictures = [Image.open(file) for file in sorted(Path(images).iterdir())]
 for name, lines, out, kept_out in json.loads(jobs):
     without[:] = kept_out
     started, space, vectors, first = time.process_time(), {}, [], 0
@@ -86,10 +87,10 @@ def prove(
     folder: Path,
     routes: Sequence[Route],
     loading: Mapping[str, Loading],
-    images: Bytes,
+    pictures: Sequence[Image],
     wanted: Float[Tensor, "image feature"],
 ) -> tuple[Difference, ...]:
-    """Load every route in a fresh process, embed the images, and compare with the run.
+    """Load every route in a fresh process, embed the pictures, and compare with the run.
 
     Routes that need no Counterpoint share a process, the one that needs least first; processes run
     side by side. Raises `ProofFailure` with the first route that fails, or that differs by more
@@ -97,7 +98,8 @@ def prove(
     """
     with tempfile.TemporaryDirectory(prefix="counterpoint-proof-") as name:
         place = Path(name)
-        write_images(place / IMAGES, images)
+        (place / IMAGES).mkdir()
+        write_pictures(place / IMAGES, pictures)
         for route in routes:
             (place / f"{route.name}.py").write_text(loading[route.name].lines)
         jobs = [_start(folder, place, group) for group in route_groups(routes)]

@@ -1,5 +1,6 @@
 """The images that every route embeds: real ones, or ones that anybody can make again."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from counterpoint.evaluation.representation import Representation
 from counterpoint.export.pixel_recipe import PICTURES
 
 COUNT = 64
+ORIENTATION, TURNED = 0x0112, 6  # of EXIF: to be seen a quarter turn clockwise
 CELLS = 6  # of the colours that a generated image fades between
 Bytes = UInt8[Tensor, "image channel height width"]
 
@@ -61,10 +63,23 @@ def as_pictures(images: Bytes) -> list[Image.Image]:
     return [Image.fromarray(row[..., 0] if row.shape[2] == 1 else row) for row in rows]
 
 
-def write_images(file: Path, images: Bytes, vectors: Tensor | None = None) -> None:
+def odd_pictures(picture: Image.Image) -> list[Image.Image]:
+    """Return pictures as files have them: turned by EXIF, with transparency, and of 16 bits."""
+    turned = picture.transpose(Image.Transpose.ROTATE_90)
+    turned.getexif()[ORIENTATION] = TURNED
+    clear = picture.convert("RGBA")
+    clear.putalpha(picture.convert("L"))
+    deep = Image.fromarray(np.asarray(picture.convert("L")).astype(np.uint16) << 8)
+    return [turned, clear, deep]
+
+
+def write_pictures(folder: Path, pictures: Sequence[Image.Image]) -> None:
+    """Write pictures in the order of their names, as PNG, which loses nothing."""
+    for number, picture in enumerate(pictures):
+        picture.save(folder / f"{number:03d}.png", exif=picture.getexif())
+
+
+def write_images(file: Path, images: Bytes, vectors: Tensor) -> None:
     """Write images (image, height, width, channel), and what they are embedded as."""
     rows = images.permute(0, 2, 3, 1).numpy()
-    if vectors is None:
-        np.savez_compressed(file, images=rows)
-    else:
-        np.savez_compressed(file, images=rows, vectors=vectors.numpy())
+    np.savez_compressed(file, images=rows, vectors=vectors.numpy())

@@ -10,7 +10,7 @@ import timm
 import torch
 from torch import Tensor, nn
 
-from counterpoint.export.pixel_recipe import PixelRecipe
+from counterpoint.export.pixel_recipe import UPRIGHT, PixelRecipe
 from counterpoint.export.route import WEIGHTS, Loading
 from counterpoint.export.subject import Subject
 from counterpoint.framework.optional import Architecture
@@ -20,15 +20,19 @@ CLOSE = 1e-5
 PATCH_MEAN = {"global_pool": "avg", "fc_norm": False}
 """What makes a vision transformer of timm average its patches behind its last norm."""
 LINES = """\
+import numpy as np
 import timm
 import torch
+from PIL import Image, ImageOps
 
 model = timm.create_model("local-dir:.", pretrained=True).eval()
 transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model))
 
 
+{upright}
+
 def embed(pictures):
-    batch = torch.stack([transform(picture.convert("{mode}")) for picture in pictures])
+    batch = torch.stack([transform(upright(picture)) for picture in pictures])
     with torch.inference_mode():
         return {call}.numpy()
 """
@@ -82,7 +86,7 @@ class TimmFolder:
         reading = _reading(subject, network, batch, wanted)
         config = _config(subject.architecture, reading, subject.pixels, network, subject.licence)
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n")
-        lines = LINES.format(mode=subject.pixels.mode, call=reading.call)
+        lines = LINES.format(upright=UPRIGHT.format(mode=subject.pixels.mode), call=reading.call)
         return Loading(lines, _remark(reading, network(batch), wanted))
 
 

@@ -15,7 +15,7 @@ TORCHVISION = """\
 import numpy as np
 import torch
 import torchvision
-from PIL import Image
+from PIL import Image, ImageOps
 from safetensors.torch import load_file
 
 {library}
@@ -31,7 +31,7 @@ def embed(pictures):
 PT2 = """\
 import numpy as np
 import torch
-from PIL import Image
+from PIL import Image, ImageOps
 
 model = torch.export.load("model.pt2").module()
 {pixels}

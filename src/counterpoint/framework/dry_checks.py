@@ -4,8 +4,9 @@ from inspect import signature
 
 from torch import Tensor, nn
 
-from counterpoint.framework.contracts import BuiltLoss
+from counterpoint.framework.contracts import BuiltLoss, BuiltSimilarity
 from counterpoint.framework.errors import PartError
+from counterpoint.framework.optional import anchors_only, is_cosine, needs_cosine
 from counterpoint.framework.records import NOBODY, Comparison, Maps
 
 
@@ -54,6 +55,28 @@ def trains_the_encoder(maps: tuple[Maps, ...], comparisons: tuple[Comparison, ..
             got="anchors and candidates without a gradient",
             needs="one of them to train the encoder",
             do="take away a twin, StopGradient or NearestAnchors: each makes a side constant",
+        )
+
+
+def trains_by_anchors(loss: BuiltLoss, comparisons: tuple[Comparison, ...]) -> None:
+    """Refuse anchors that are constants where the loss reads nothing else."""
+    if anchors_only(loss) and not any(one.anchors.requires_grad for one in comparisons):
+        raise PartError(
+            "extraction",
+            got="anchors without a gradient",
+            needs=f"anchors that train the encoder: {type(loss).__name__} reads no candidates",
+            do="take away what makes anchors constant, such as NearestAnchors",
+        )
+
+
+def scores_are_cosines(loss: BuiltLoss, similarity: BuiltSimilarity) -> None:
+    """Refuse a loss of the angle for scores that do not say the angle."""
+    if needs_cosine(loss) and not is_cosine(similarity):
+        raise PartError(
+            "loss",
+            got="scores that are not a cosine over a constant tau",
+            needs=f"such a cosine: {type(loss).__name__} uses the angle between vectors",
+            do="use Cosine or ProjectedCosine with learn_tau=False",
         )
 
 

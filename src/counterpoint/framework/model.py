@@ -23,7 +23,9 @@ from counterpoint.framework.contracts import (
 from counterpoint.framework.dry_checks import (
     common_widths,
     finds_negatives,
+    scores_are_cosines,
     takes_scores_and_world,
+    trains_by_anchors,
     trains_the_encoder,
 )
 from counterpoint.framework.errors import PartError
@@ -118,7 +120,7 @@ def contrast(
     """
     given = as_samples(samples)
     encoded = model.encode(views)
-    reach = Once(world, in_slices(model)) if model.loss.needs_negatives else ALONE
+    reach = Once(world, in_slices(model)) if gathers(model) else ALONE
     losses = []
     for found in model.extraction(encoded, given, world):
         comparison = replace(found, progress=given.progress)
@@ -129,6 +131,11 @@ def contrast(
         mean = terms.total * (world.size / world.total(terms.count.detach()))
         losses.append(comparison.weight * mean)
     return torch.stack(losses).sum()
+
+
+def gathers(model: Model) -> bool:
+    """Return whether candidates of other ranks count: as negatives, or as positives by label."""
+    return model.loss.needs_negatives or model.needs_labels
 
 
 def in_slices(model: Model) -> bool:
@@ -200,6 +207,8 @@ def build(
         with _blame("loss", f"scores with |s| <= {phi.bound}"):
             dry_loss = loss.build(phi.bound)
             takes_scores_and_world(dry_loss)
+            scores_are_cosines(dry_loss, phi)
+            trains_by_anchors(dry_loss, comparisons)
             finds_negatives(dry_loss, comparisons)
     return Model(
         views.build(image),

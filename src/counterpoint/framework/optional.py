@@ -6,6 +6,10 @@
 | `row_buffers`, ... (`LongMemory`) | a module | whole on every rank | training, of ranks |
 | `held_out` | settings of an extraction | True | the search for a learning rate |
 | `needs_labels` | settings of any part | False | who makes `Samples` |
+| `average` | a built loss | "anchors": a sum over them; "batch": one number of all | wrappers |
+| `anchors_only` | a built loss | False: it reads candidates, too | `build` |
+| `needs_cosine` | a built loss | False: any scores will do | `build` |
+| `cosine` | a built similarity | True: a bound is that of a cosine over a constant tau | `build` |
 | `takes_slices` | a built loss | 0: it cannot; else how often it walks over them | `contrast` |
 | `online`, `target`, `step`, `restart` (`Twinned`) | a built encoder or head | no twin | steps |
 | `probe` | a built encoder | -1, the last map | evaluation |
@@ -58,6 +62,21 @@ def asks_for_labels(parts: Iterable[object]) -> bool:
         if is_dataclass(part) and asks_for_labels(getattr(part, f.name) for f in fields(part)):
             return True
     return False
+
+
+def anchors_only(loss: object) -> bool:
+    """Return whether a loss reads the anchors and no candidates, as those of features do."""
+    return bool(getattr(loss, "anchors_only", False))
+
+
+def needs_cosine(loss: object) -> bool:
+    """Return whether a loss takes a score over its bound for the cosine of the angle."""
+    return bool(getattr(loss, "needs_cosine", False))
+
+
+def is_cosine(similarity: object) -> bool:
+    """Return whether scores with a bound are cosines over a constant tau."""
+    return bool(getattr(similarity, "cosine", True))
 
 
 def takes_slices(loss: object) -> int:

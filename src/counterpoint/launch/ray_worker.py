@@ -32,12 +32,12 @@ def run_rank(
     `here` is the folder in which the command was given: a relative path means the same there.
     The rank ends with this worker, however that ends; told to stop, it writes a checkpoint.
     """
-    command = Path(sys.executable).with_name("counterpoint")
+    command = [sys.executable, "-P", "-m", "counterpoint"]
     leash = [sys.executable, "-P", "-m", "counterpoint.launch.rank_process", str(os.getpid())]
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     with Path(log).open("ab") as out:
         process = subprocess.Popen(  # noqa: S603 (the command of the user)
-            [*leash, str(command), *words],
+            [*leash, *command, *words],
             cwd=here if Path(here).is_dir() else None,
             env=os.environ | variables,
             stdout=out,

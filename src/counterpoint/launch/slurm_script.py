@@ -54,6 +54,11 @@ while true; do
   [ "$failures" -le {restarts} ] || exit "$code"
   echo "launch: exit code $code; restart $failures of {restarts} from the newest checkpoint"
   sleep 5
+  if [ "$told" = yes ]; then
+    echo "launch: told to stop between two attempts; job $SLURM_JOB_ID is queued again and resumes"
+    scontrol requeue "$SLURM_JOB_ID"
+    exit 143
+  fi
 done
 """
 

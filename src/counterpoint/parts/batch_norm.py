@@ -67,6 +67,8 @@ class GroupedBatchNorm(Norm):
         self.groups = 1
         self.member: Int64[Tensor, " image"] | None = None
         """The group of each image; None puts all into one."""
+        self.patches = 1
+        """Rows of each image that follow each other."""
 
     def forward(self, x: Tensor) -> Tensor:
         normed = self._trained(x) if self.training else self._evaluated(x)
@@ -101,7 +103,8 @@ class GroupedBatchNorm(Norm):
         """Return the group of each row; the views of a batch stand one after the other."""
         if self.member is None:
             return None
-        return self.member.to(x.device).repeat(len(x) // len(self.member))
+        each = self.member.to(x.device).repeat_interleave(self.patches)
+        return each.repeat(len(x) // len(each))
 
     @torch.no_grad()
     def _remember(self, mean: Statistic, variance: Statistic, count: Tensor) -> None:
@@ -125,6 +128,16 @@ def regroup(module: nn.Module, member: Int64[Tensor, " image"] | None, groups: i
     for norm in module.modules():
         if isinstance(norm, GroupedBatchNorm):
             norm.member, norm.groups = member, 1 if member is None else groups
+
+
+def rows_of_images(module: nn.Module, patches: int) -> None:
+    """Say that every image comes as this many patches, one after the other.
+
+    It stays so after the pass: the backward pass may run blocks again.
+    """
+    for norm in module.modules():
+        if isinstance(norm, GroupedBatchNorm) and norm.patches != patches:
+            norm.patches = patches
 
 
 def _summed(

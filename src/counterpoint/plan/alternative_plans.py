@@ -32,7 +32,7 @@ def alternative_plans(plan: Forecast, what: str) -> dict[str, Forecast]:
         elif name.isdecimal() and int(name) > 0:
             found[f"{int(name):,} GPU{'' if name == '1' else 's'}"] = replace(plan, gpus=int(name))
         elif name in GPUS:
-            found[name] = replace(plan, machine=GPUS[name])
+            found[name] = replace(plan, machine=GPUS[name], view_seconds=None)
         else:
             known = ", ".join([*STRATEGIES, *GPUS, "batch", "gpus", "slices", "1,8,64"])
             raise ValueError(f"compare: got {name!r}; there are {known}")

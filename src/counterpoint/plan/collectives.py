@@ -27,6 +27,8 @@ class Collective:
     """Calls that these bytes are divided over."""
     behind: Literal["", "forward", "loss", "backward"] = ""
     """The part of the step that it can hide behind."""
+    once: bool = False
+    """Whether it is made once for an update, and not for each part that the batch comes in."""
 
     def received(self, ranks: int) -> float:
         r"""Return the bytes that a rank receives, and sends: $(W - 1) / W$ of all, twice for a sum.
@@ -50,9 +52,10 @@ def collectives_of(
     strategy: Strategy = "ddp",
     sync: bool = True,
 ) -> tuple[Collective, ...]:
-    """List what the ranks exchange in one step without accumulation.
+    """List what the ranks exchange for one part of a batch, and what `once` for an update.
 
-    The gradient is summed by DDP, or scattered by FSDP2, which gathers the weights twice.
+    The gradient is summed by DDP, once for an update, or scattered by FSDP2, which gathers the
+    weights twice.
     Candidates travel as `exchanges` say (`exchanges_of`). Batch norm gathers mean, spread and count
     of each channel, and sums two gradients. Every rank says in five integers whether it wants to
     stop.
@@ -63,7 +66,7 @@ def collectives_of(
     found: list[Collective] = []
     if strategy == "ddp":
         calls = max(1, -(-weights // BUCKET))
-        found.append(Collective("gradient", "all_reduce", weights, calls, "backward"))
+        found.append(Collective("gradient", "all_reduce", weights, calls, "backward", once=True))
     else:
         blocks = max(1, len(step.blocks))
         every = FLOAT * (step.trained + step.twin)
@@ -78,7 +81,7 @@ def collectives_of(
         size = FLOAT * (2 * channels + calls) * step.ranks
         found.append(Collective("batch statistics", "all_gather", size, calls))
         found.append(Collective("their gradient sums", "all_reduce", FLOAT * 2 * channels, calls))
-    found.append(Collective("decisions", "all_reduce", 5 * 8))
+    found.append(Collective("decisions", "all_reduce", 5 * 8, once=True))
     return tuple(found)
 
 

@@ -111,19 +111,21 @@ class Forecast:
         """Seconds of an update that the GPUs wait for the network, by what they wait for.
 
         What can hide behind a part of the step is waited for as far as it takes longer, and the
-        last call of it always.
+        last call of it always. What comes once for an update can hide behind its last part.
         """
         many = self.workload.training.accumulate
         spare = {name: taken.total for name, taken in self.parts.items()}
         waits: dict[str, float] = {}
         for one in self.collectives:
-            taken = many * one.seconds(
+            times = self.times(one)
+            taken = times * one.seconds(
                 ranks=self.gpus,
                 link=self.machine.link,
                 node=self.machine.node,
                 network=self.network,
             )
-            hidden = min(spare.get(one.behind, 0.0), taken * (1 - 1 / one.times))
+            room = spare.get(one.behind, 0.0) * times / many
+            hidden = min(room, taken * (1 - 1 / one.times))
             if one.behind:
                 spare[one.behind] -= hidden
             waits[one.what] = taken - hidden
@@ -132,8 +134,15 @@ class Forecast:
     @property
     def received(self) -> float:
         """Bytes that a rank receives for an update, and as many that it sends."""
-        many = self.workload.training.accumulate
-        return many * sum(one.received(self.gpus) for one in self.collectives)
+        return sum(self.received_of(one) for one in self.collectives)
+
+    def received_of(self, one: Collective) -> float:
+        """Return the bytes of one kind of exchange that a rank receives for an update."""
+        return self.times(one) * one.received(self.gpus)
+
+    def times(self, one: Collective) -> int:
+        """Return how often an exchange is made for an update."""
+        return 1 if one.once else self.workload.training.accumulate
 
     @cached_property
     def step_seconds(self) -> float:
@@ -215,7 +224,7 @@ class Forecast:
             "step seconds": self.step_seconds,
             "operations a step": self.flops,
             "bytes received by a rank": {
-                one.what: one.received(self.gpus) for one in self.collectives
+                one.what: self.received_of(one) for one in self.collectives
             },
             "images per second": self.images_per_second,
             "seconds": self.seconds,

@@ -93,9 +93,8 @@ def _memory(plan: Forecast) -> Iterable[Row]:
 
 
 def _wire(plan: Forecast) -> Iterable[Row]:
-    many = plan.workload.training.accumulate
     for one in plan.collectives:
-        size = many * one.received(plan.gpus)
+        size = plan.received_of(one)
         waited = f"{one.operation}, waits {1e3 * plan.waits[one.what]:.2f} ms"
         yield one.what, f"{size / 1e6:,.2f} MB", waited
 

@@ -59,6 +59,10 @@ class Evaluation:
     classes: tuple[str, ...] | None
     probes: tuple[Probe, ...]
     robustness: RobustnessRecord | None
+    steps: float | None = None
+    """After how many steps of training; an earlier version did not write it."""
+    map: float | None = None
+    """The feature map that was probed; None is the last before a head."""
 
     def probe(self, name: str, fraction: float) -> Probe | None:
         """Find a probe; None if it was not measured."""
@@ -85,6 +89,8 @@ def read_evaluation(file: Path) -> Evaluation | None:
         classes=tuple(map(str, names)) if isinstance(names, list) and names else None,
         probes=probes,
         robustness=_robustness(mapping(record.get("robustness"))),
+        steps=finite(record.get("steps")),
+        map=finite(record.get("map")),
     )
 
 

@@ -19,7 +19,16 @@ from counterpoint.report.evaluation_record import Evaluation, read_evaluation
 from counterpoint.report.health_record import Epoch, Point, read_health
 from counterpoint.report.method_name import method_name
 from counterpoint.report.tolerant import finite, mapping, read_object, text_or_none
-from counterpoint.run_files import BEFORE, ENCODER, EVALUATION, HEALTH, METHOD, METRICS, MODEL, RUN
+from counterpoint.run_files import (
+    BEFORE,
+    ENCODER,
+    EVALUATION,
+    HEALTH,
+    METHOD,
+    MODEL,
+    RUN,
+    metrics_file,
+)
 
 WEIGHTS = (ENCODER, MODEL)
 KNOWN = {
@@ -79,7 +88,7 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
     record = read_object(folder / RUN)
     method, rows = _method(folder / METHOD, parts)
     loss, health = read_loss(folder), read_health(folder / HEALTH)
-    evaluation = read_evaluation(folder / EVALUATION)
+    evaluation = _of_these_weights(read_evaluation(folder / EVALUATION), record)
     if not (record or rows or loss or health or evaluation):
         raise FileNotFoundError(f"run: {folder} has no run.json; counterpoint pretrain writes one")
     made = mapping(record.get("job")) or record  # earlier versions had these fields at the top
@@ -108,6 +117,14 @@ def read_findings(folder: Path, *, parts: Mapping[str, type] | None = None) -> F
     )
 
 
+def _of_these_weights(found: Evaluation | None, record: dict[str, Any]) -> Evaluation | None:
+    """Leave out an evaluation after which the run was trained for longer."""
+    steps = finite(record.get("steps"))
+    if found is None or found.steps is None or steps is None or found.steps == steps:
+        return found
+    return None
+
+
 def _before(file: Path, after: Evaluation | None) -> Evaluation | None:
     """Read how good the start was, where that was measured on the same images."""
     found = read_evaluation(file)
@@ -132,11 +149,11 @@ def _job(record: object) -> JobRecord | None:
 
 
 def read_loss(folder: Path) -> tuple[Point, ...]:
-    """Read (step, loss) from the newest metrics.csv at or below a folder."""
-    files = sorted(folder.rglob(METRICS), key=lambda file: file.stat().st_mtime)
-    if not files:
+    """Read (step, loss) from the metrics.csv of a run."""
+    found = metrics_file(folder)
+    if found is None:
         return ()
-    with files[-1].open(newline="") as file:
+    with found.open(newline="") as file:
         rows = [(row.get("step"), row.get("loss")) for row in csv.DictReader(file)]
     points = []
     for step, loss in rows:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from rich.markup import escape
 from rich.table import Table
 
 from counterpoint.evaluation import ProbeResult, Result
@@ -18,7 +19,7 @@ def probe_table(
     """
     start = ["start"] if before is not None else []
     spread = any(probe.spread is not None for probe in result.probes)
-    table = Table(title=title, title_justify="left", caption_justify="left")
+    table = Table(title=escape(title), title_justify="left", caption_justify="left")
     for heading in ("probe", "labels", "val", *start, "test", "95 %", *["spread"] * spread, "ECE"):
         words = heading == "probe"  # only words are folded, never figures
         table.add_column(heading, justify="left" if words else "right", no_wrap=not words)

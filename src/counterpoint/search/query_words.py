@@ -59,8 +59,10 @@ def _query(vectors: Vectors, word: str, known: dict[str | None, int]) -> Query:
             f"{vectors.record.count:,} of an image that could be read"
         )
     root = vectors.record.data["path"]
-    inside = str(Path(word).resolve()).removeprefix(f"{root}/") if root else word
-    row = known.get(word, known.get(inside, -1))
+    own = Path(word).parent.resolve() / Path(word).name  # a link is the image that it is called
+    inside = [str(place).removeprefix(f"{root}/") for place in (own, Path(word).resolve())]
+    names = [word, *inside] if root else [word]
+    row = next((known[one] for one in names if one in known), -1)
     if row < 0 and not Path(word).is_file():
         raise FileNotFoundError(
             f"search: {word} is no file, and no path or number of an image in {vectors.folder}"

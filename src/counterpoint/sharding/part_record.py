@@ -1,5 +1,7 @@
 """What is known of a finished shard until the manifest is written: a small file for each."""
 
+import csv
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,3 +68,12 @@ def one_size(parts: Sequence[PartRecord]) -> tuple[int, int] | None:
     """Return the size of all images, where there is one."""
     sizes = {size for part in parts for size in part.sizes}
     return sizes.pop() if len(sizes) == 1 else None
+
+
+def left_out_table(left_out: Sequence[LeftOut]) -> bytes:
+    """Write what was left out as a table; names that are no text are written as they can be."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["image", "kind", "reason"])
+    writer.writerows(left_out)
+    return text.getvalue().encode("utf-8", "backslashreplace")

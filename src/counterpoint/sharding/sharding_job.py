@@ -1,7 +1,5 @@
 """Write a data set as shards, one by one: what is finished is never done again."""
 
-import csv
-import io
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -9,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterpoint.address import is_address, whole_address
 from counterpoint.data.layouts.detect import open_encoded
 from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.shards.checked_record import checked_record
@@ -28,6 +27,7 @@ from counterpoint.sharding.part_record import (
     LeftOut,
     PartRecord,
     done_parts,
+    left_out_table,
     one_size,
     read_part,
 )
@@ -70,9 +70,11 @@ class ShardingJob:
         seed: int = 0,
     ) -> "ShardingJob":
         """Open the images, and the folder or a new one; refuse one with other shards."""
+        if is_address(out):
+            raise ValueError(f"out: got the address {out}; needs a folder of this machine")
         place = Path(out)
-        _refuse_inside(Path(data), place)
-        root = str(Path(data).resolve())
+        root = whole_address(data) if is_address(data) else str(Path(data).resolve())
+        _refuse_inside(root, place)
         splits = named_splits(open_encoded(root))
         record = sharding_record(
             root,
@@ -187,7 +189,7 @@ class ShardingJob:
                 self.record.splits[name].source,
             )
         left_out = [one for part in every for one in part.left_out]
-        write_to_disk(self.out / LEFT_OUT, _table(left_out))
+        write_to_disk(self.out / LEFT_OUT, left_out_table(left_out))
         known = (source.classes for source in self.splits.values())
         classes = next((names for names in known if names is not None), None)
         manifest = ShardManifest(
@@ -234,16 +236,7 @@ class ShardingJob:
             )
 
 
-def _refuse_inside(data: Path, out: Path) -> None:
-    inside, root = out.resolve(), data.resolve()
-    if inside == root or root in inside.parents:
-        raise ValueError(f"out: {out} lies in {data}, whose images it would hold; give another")
-
-
-def _table(left_out: Sequence[LeftOut]) -> bytes:
-    """Write what was left out as a table; names that are no text are written as they can be."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["image", "kind", "reason"])
-    writer.writerows(left_out)
-    return text.getvalue().encode("utf-8", "backslashreplace")
+def _refuse_inside(root: str, out: Path) -> None:
+    inside = out.resolve()
+    if root in {str(inside), *map(str, inside.parents)}:
+        raise ValueError(f"out: {out} lies in {root}, whose images it would hold; give another")

@@ -7,7 +7,7 @@ from functools import lru_cache
 import torch
 
 from counterpoint.data import ArraySource, Splits, open_data
-from counterpoint.data.source import all_labels
+from counterpoint.data.source import Source, all_labels
 from counterpoint.evaluation.labels import refuse_unlabelled
 from counterpoint.framework import codec
 from counterpoint.job import Job
@@ -19,6 +19,7 @@ from counterpoint.study.supervised import supervised
 from counterpoint.study.trial import Trial
 
 SIDE, COUNT = 32, 45_000  # of images that are not here: CIFAR-10's
+SCORED = 16  # images that stand for the test images where those stay unread: one may be broken
 
 
 def opened(trial: Trial) -> Splits:
@@ -47,10 +48,28 @@ def absent(trial: Trial) -> Splits:
 def labelled_splits(trial: Trial, splits: Splits) -> Splits:
     """Return the images that a trial's probes read; images without labels are refused."""
     known = splits.for_probes()
-    if trial.untested:  # something is scored in any case: an image that choices were made on
-        known = replace(known, test=known.validation.first(1))
+    if trial.untested:  # something is scored in any case: images that choices were made on
+        known = replace(known, test=known.validation.first(SCORED))
     refuse_unlabelled(known)
-    return known if trial.labelled is None else known.head(trial.labelled)
+    if trial.labelled is None:
+        return known
+    parts = (known.train, known.validation, known.test)
+    return Splits(*(_some(part, trial.labelled) for part in parts))
+
+
+def _some(source: Source, count: int) -> Source:
+    """Take the first images; where files are in the order of their classes, some of all of them.
+
+    >>> labels = torch.arange(6) // 2
+    >>> source = ArraySource("sorted", torch.zeros(6, 3, 8, 8, dtype=torch.uint8), labels)
+    >>> _some(source, 3).labels.tolist()
+    [0, 1, 2]
+    """
+    if count >= len(source):
+        return source
+    spread = torch.arange(count) * len(source) // count
+    first, evenly = (len(source.labels_of(n).unique()) for n in (torch.arange(count), spread))
+    return source.subset("spread", spread) if evenly > first else source.first(count)
 
 
 def job_of(trial: Trial, splits: Splits, *, workers: int | None = None) -> Job:

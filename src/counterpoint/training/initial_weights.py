@@ -1,7 +1,7 @@
 """Weights that an encoder starts from."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class InitialWeights:
 
         They are a safetensors file, the folder of a run, a timm folder, or `pretrained`. Pixels
         are normalised as `pixels` says, else as is written beside them, else as the library of
-        the encoder does.
+        the encoder does. The usual view, its side and its crop, stay those of the weights.
         """
         inner = innermost(encoder)
         named = getattr(inner, "name", None)
@@ -55,12 +55,16 @@ class InitialWeights:
         else:
             place = WeightsPlace.find(Path(weights))
         _refuse_other(place, named, Path(weights))
+        usual = place.pixels or library_pixels(inner)
+        if pixels is not None and usual is not None:
+            said = {key: value for key, value in asdict(pixels).items() if value is not None}
+            usual = replace(usual, **said)
         with place.file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         return cls(
             place.file,
             digest,
-            pixels=pixels or place.pixels or library_pixels(inner),
+            pixels=usual or pixels,
             left_out=_left_out(place.file, classifier_of(inner)),
             name=PRETRAINED if str(weights) == PRETRAINED else "",
         )

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from counterpoint.framework import ALONE, Draw, Method, Model, Scores
 from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.blocks import blocks_of
-from counterpoint.framework.model import reaching_all
+from counterpoint.framework.model import gathers, reaching_all
 from counterpoint.framework.precision import at_least_fp32
 from counterpoint.framework.records import NOBODY, Shape, View
 from counterpoint.framework.row_place import row_buffer_names
@@ -154,7 +154,7 @@ def _compared(model: Model, views: tuple[View, ...], ranks: int) -> list[Scores]
     for comparison in model.extraction(encoded, samples, ALONE):
         scores = model.similarity(comparison, ALONE)
         past = 0 if comparison.remembered is None else len(comparison.remembered.vectors)
-        rows, many = len(scores.candidates) - past, ranks if model.loss.needs_negatives else 1
+        rows, many = len(scores.candidates) - past, ranks if gathers(model) else 1
         known = [whole for own, whole in gathered if own is scores.candidates]
         vectors = known[0] if known else _everyone(scores.candidates, rows, many)
         if not known:
@@ -188,7 +188,7 @@ def _loss(
     """Run the loss and its gradient; also say how much larger the walk is than what was run."""
     area = sum(len(s.anchors) * len(s.candidates) for s in compared)
     every = 1
-    if model.loss.needs_negatives:
+    if gathers(model):
         every = max(1, round((area / most) ** 0.5))
     few = [_thinned(scores, every) for scores in compared]
     total = torch.stack([model.loss(scores, ALONE).total for scores in few]).sum()

@@ -10,7 +10,7 @@ from torch import Tensor
 from counterpoint.data.order import share_sizes
 from counterpoint.framework import Everyone, Gathered, Model
 from counterpoint.framework.batch_samples import blank_samples
-from counterpoint.framework.model import in_slices
+from counterpoint.framework.model import gathers, in_slices
 from counterpoint.framework.optional import takes_slices
 from counterpoint.framework.row_place import Found, Read, RowNumbers, long_memories
 from counterpoint.framework.settings import Training
@@ -47,7 +47,7 @@ def exchanges_of(model: Model, training: Training, *, ranks: int) -> tuple[Excha
         encoded = seen.encode(blank_views(model, images=images))
         samples = blank_samples(images, labels=model.needs_labels)
         compared = seen.extraction(encoded, samples, world)
-        if model.loss.needs_negatives:
+        if gathers(model):
             reach = Once(world, in_slices(model))
             for comparison in compared:
                 seen.similarity(comparison, reach)

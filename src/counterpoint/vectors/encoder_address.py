@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterpoint.address import is_address, whole_address
+from counterpoint.catalogue import PRETRAINED
 from counterpoint.encoder_choice import open_encoder
 from counterpoint.parts.own import own_parts
 from counterpoint.run import Run
@@ -34,8 +35,11 @@ class EncoderAddress:
 
         >>> print(EncoderAddress.of(encoder="timm/resnet18", weights="/weights/r18.safetensors"))
         timm/resnet18 with /weights/r18.safetensors
+        >>> print(EncoderAddress.of(encoder="timm/resnet18", weights="pretrained"))
+        timm/resnet18 with pretrained
         """
-        return cls(_absolute(run), encoder, _absolute(weights), size, _absolute(parts))
+        file = weights if weights == PRETRAINED else _absolute(weights)
+        return cls(_absolute(run), encoder, file, size, _absolute(parts))
 
     def __str__(self) -> str:
         if self.run is not None:

@@ -1,6 +1,7 @@
 """What a worker does: read images, know their bytes by a digest, and cut them for the encoder."""
 
 import hashlib
+import math
 import os
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from torch.utils.data import Dataset
 from counterpoint.data import Source, UnreadableImageError
 from counterpoint.data.batch import Batch, bad_rows
 from counterpoint.data.packed_names import shown
-from counterpoint.data.reading import WAITING
+from counterpoint.data.reading import WAITING, known_bad
 from counterpoint.data.source import Cut, StoredPicture
 from counterpoint.framework.records import Cuts, Draw
 from counterpoint.vectors.numbered_splits import NumberedSplits, Piece
@@ -87,7 +88,11 @@ def _in_memory(source: Source, cut: Cut, index: Tensor, rows: list[StoredRow]) -
     batch = source.read(cut, Draw(0, 0, index), substitute=False)
     assert isinstance(batch.images, Tensor), f"{source!r}: images of one shape are read as they are"
     height, width = batch.images.shape[-2:]
-    size = batch.images[:1].numel()
+    size = math.prod(batch.images.shape[1:])
+    lost = set(index.tolist()) - set(batch.index.tolist())
+    for sample, kind in known_bad(source, lost).items():
+        if sample in lost:
+            rows[sample - int(index[0])].error = kind
     content = batch.images.contiguous().numpy().reshape(-1).data
     for place, row in enumerate(row for row in rows if row.error is None):
         row.sha256 = hashlib.sha256(content[place * size : (place + 1) * size]).digest()

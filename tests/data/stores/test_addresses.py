@@ -4,8 +4,10 @@ import fsspec
 import pytest
 import torch
 
+from counterpoint.cli import main
 from counterpoint.data import open_data
 from counterpoint.data.source import read_images
+from counterpoint.sharding import ShardingJob
 from data.shards.packs import pack_parquet, pack_tar
 from shard_folders import make_shards, png
 
@@ -108,6 +110,39 @@ def test_tars_and_parquet_stream_from_a_store(s3, foreign, kind, monkeypatch):
         assert [one.stored(n).content for n in every.tolist()] == [
             other.stored(n).content for n in every.tolist()
         ]
+
+
+def test_small_parquet_has_the_splits_of_the_disk(s3, tmp_path):
+    """Whoever trains at the address and scores on the disk scores what was not trained on."""
+    samples = []
+    for number in range(120):
+        file = tmp_path / f"{number}.png"
+        file.write_bytes(png(number, 16 + number % 2))
+        samples.append((file, number % 3))
+    place = tmp_path / "tables/train-0.parquet"
+    pack_parquet(place, samples, ["a", "b", "c"], groups=(50, 70))
+    near, far = open_data(place.parent), open_data(s3.put_folder(place.parent, "small"))
+    for split in ("train", "validation", "test"):
+        one, other = getattr(near, split), getattr(far, split)
+        assert [other.stored(n).content for n in range(len(other))] == [
+            one.stored(n).content for n in range(len(one))
+        ]
+        every = torch.arange(len(one))
+        assert torch.equal(one.labels_of(every), other.labels_of(every))
+    assert len(near.test) == len(near.validation) == 12
+
+
+def test_what_is_at_an_address_is_sharded(s3, foreign, tmp_path):
+    address = s3.put_folder(foreign / "tars", "to-shard")
+    main(["shard", address, str(tmp_path / "made"), "--workers", "1"])
+    near, far = open_data(tmp_path / "made"), open_data(address)
+    for split in ("train", "validation", "test"):
+        one, other = getattr(near, split), getattr(far, split)
+        assert {one.stored(n).content for n in range(len(one))} == {
+            other.stored(n).content for n in range(len(other))
+        }
+    with pytest.raises(ValueError, match="out: got the address s3://bucket/made; needs a folder"):
+        ShardingJob.begin(address, "s3://bucket/made")
 
 
 @pytest.mark.parametrize("file", ["tars/train-00001.tar", "tables/train-1.parquet"])

@@ -189,3 +189,18 @@ def test_printing_reads_like_the_paper():
     )
     assert str(pipelines.amdim_views(32)).startswith("flip 0.5 -> 2 x (translate 4")
     assert str(pipelines.cmc_views(32)).endswith("-> Lab -> normalise), split 1:2")
+
+
+def test_what_every_view_has_is_in_the_evaluation_too():
+    """Grey with certainty, and a normalisation that the views share."""
+    norm = Normalise((0.5,) * 3, (0.25,) * 3)
+    grey = Pipeline((RandomResizedCrop(8), Greyscale(p=1.0), norm), views=1)
+    shared = Pipeline((HorizontalFlip(),), views=1, once=(RandomResizedCrop(8), norm))
+    images = torch.randint(0, 256, (4, 3, 12, 12), dtype=torch.uint8)
+    (view,) = grey.build((3, 12, 12)).evaluation(images, Draw(0, 0, torch.arange(4)))
+    assert torch.equal(view[:, 0], view[:, 1])
+    (view,) = shared.build((3, 12, 12)).evaluation(images, Draw(0, 0, torch.arange(4)))
+    assert float(view.min()) < -0.5
+    likely = Pipeline((RandomResizedCrop(8), Greyscale(p=0.9), norm), views=1)
+    (view,) = likely.build((3, 12, 12)).evaluation(images, Draw(0, 0, torch.arange(4)))
+    assert not torch.equal(view[:, 0], view[:, 1])

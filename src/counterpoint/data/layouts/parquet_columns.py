@@ -24,6 +24,10 @@ class Columns:
     """The path of the image's bytes in the schema."""
 
 
+class NoImagesError(ValueError):
+    """A Parquet file without a column of images."""
+
+
 def columns_of(schema: Any, file: object) -> Columns:
     """Find the image and the label, by what the Hub writes into a file or by their types."""
     features = _features(schema)
@@ -32,7 +36,7 @@ def columns_of(schema: Any, file: object) -> Columns:
     images = images or [name for name, kind in kinds.items() if _holds_bytes(kind)]
     if not images:
         there = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
-        raise ValueError(
+        raise NoImagesError(
             f"data: no images in {file}; needs a column of bytes or of {{bytes, path}}, "
             f"found {there}"
         )

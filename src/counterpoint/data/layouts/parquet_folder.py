@@ -1,10 +1,13 @@
 """A folder of Parquet files; CIFAR-10 is recognised by the names of its classes."""
 
+import os
 from pathlib import Path
 
+from counterpoint.data.formats import SUFFIXES
 from counterpoint.data.layouts.cifar10 import CLASSES, cifar10_rows
 from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.layouts.parquet import file_columns, parquet_files, parquet_splits
+from counterpoint.data.layouts.parquet_columns import NoImagesError
 from counterpoint.data.layouts.parquet_stream import stream_parquet, streams
 from counterpoint.data.splits import Splits
 from counterpoint.data.stores.local_files import LocalFiles
@@ -27,8 +30,27 @@ def open_parquet(place: Path, files: dict[str, tuple[Path, ...]], *, name: str =
     return stream_parquet(LocalFiles(place), names, name=name)
 
 
+def _holds_images(place: Path) -> bool:
+    """See whether there are Parquet files of images; a table beside image files describes them."""
+    files = parquet_files(place)
+    if not files:
+        return False
+    try:
+        file_columns(next(iter(files.values()))[0])
+    except NoImagesError:
+        return not _has_image_files(place)
+    except ValueError:
+        return True  # a damaged file is named when it is opened
+    return True
+
+
+def _has_image_files(place: Path) -> bool:
+    names = (name for _, _, found in os.walk(place) for name in found)
+    return any(name.lower().endswith(SUFFIXES) for name in names)
+
+
 LAYOUT = Layout(
     "Parquet files (*.parquet, data/*.parquet)",
-    lambda place: bool(parquet_files(place)),
+    _holds_images,
     lambda place: open_parquet(place, parquet_files(place)),
 )

@@ -33,15 +33,22 @@ def streams(files: Mapping[str, tuple[Path, ...]], image: str) -> bool:
 
 
 def stream_parquet(files: Files, names: Mapping[str, tuple[str, ...]], *, name: str) -> Splits:
-    """Open the Parquet files of each split as shards; only their footers are read."""
+    """Open the Parquet files of each split as shards; only their footers are read.
+
+    At an address small ones stream too, and have the splits that they have on a disk.
+    """
     if "train" not in names:
         there = ", ".join(file for some in names.values() for file in some[:3])
         raise FileNotFoundError(f"data: needs Parquet files to train on, train-*; found {there}")
-    parts = {split: _source(files, some, name) for split, some in names.items()}
-    return arranged(parts["train"], parts.get("validation"), parts.get("test"))
+    opened = {split: _opened(files, some) for split, some in names.items()}
+    listings = [one.listing for one in opened.values()]
+    held = max(sum(one.file_bytes for one in listings), sum(one.image_bytes for one in listings))
+    parts = {split: _source(one, name) for split, one in opened.items()}
+    given = (parts["train"], parts.get("validation"), parts.get("test"))
+    return arranged(*given, by_shard=held > ENCODED)
 
 
-def _source(files: Files, names: tuple[str, ...], name: str) -> ShardSource:
+def _opened(files: Files, names: tuple[str, ...]) -> RowGroups:
     first = f"{files.place}/{names[0]}"
     try:
         schema = read_footer(files, names[0]).found.schema.to_arrow_schema()
@@ -52,9 +59,13 @@ def _source(files: Files, names: tuple[str, ...], name: str) -> ShardSource:
     columns = columns_of(schema, first)
     listing = list_groups(files, names, LeafPaths(columns.leaf, columns.label))
     classes = columns.classes if listing.has_labels else None
-    store = RowGroups(files, names, LeafPaths(columns.leaf, columns.label), listing, classes)
-    if not int(store.counts.sum()):
+    if not int(listing.rows.sum()):
         raise FileNotFoundError(f"data: there are no rows in {first}")
+    return RowGroups(files, names, LeafPaths(columns.leaf, columns.label), listing, classes)
+
+
+def _source(store: RowGroups, name: str) -> ShardSource:
+    listing = store.listing
     count = listing.largest + 1 if listing.has_labels and listing.largest >= 0 else None
     return replace(ShardSource.of(name, store), label_count=count)
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 SPLITS = {
     "train": ("train", "training"),
     "validation": ("validation", "valid", "val", "dev"),
-    "test": ("test", "testing", "eval"),
+    "test": ("test", "testing", "eval", "evaluation"),
 }
 """The words by which the Hub knows splits, in the names of files and of folders."""
 
@@ -37,13 +37,17 @@ def split_names(names_in: NamesIn) -> dict[str, tuple[str, ...]]:
 def _split(name: str, *, alone: bool) -> str:
     """Read the split from the name of a file, or of the folder that it lies in.
 
+    The first of its words that names a split decides.
+
     >>> _split("data/validation-00000-of-00002.parquet", alone=True)
+    'validation'
+    >>> _split("imagenet1k-validation-0000.tar", alone=True)
     'validation'
     """
     path = PurePosixPath(name)
     word = path.stem if alone else path.parent.name
-    first = re.split(r"[^a-z]", word.lower())[0]
-    return next((split for split, words in SPLITS.items() if first in words), "train")
+    known = {one: split for split, words in SPLITS.items() for one in words}
+    return next((known[one] for one in re.split(r"[^a-z]+", word.lower()) if one in known), "train")
 
 
 def names_among(names: Sequence[str], suffixes: tuple[str, ...]) -> NamesIn:

@@ -20,6 +20,8 @@ from counterpoint.data.stores.local_files import LocalFiles
 
 TARS = (".tar",)
 COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
+UNFINISHED = ".parts/job.json"
+"""What counterpoint shard has in its folder until it is done."""
 FOLDERS = frozenset({"data", *(word for words in SPLITS.values() for word in words)})
 
 
@@ -106,6 +108,11 @@ def has_tars(place: Path) -> bool:
     index = kept_index(place)
     if index is not None and len(index.files):
         return False
+    if (place / UNFINISHED).is_file():
+        raise ValueError(
+            f"data: the shards in {place} are not finished; give the same counterpoint shard "
+            "command again"
+        )
     with os.scandir(place) as entries:
         for entry in entries:
             if entry.name.startswith("."):

@@ -8,13 +8,14 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from counterpoint.data.rows import uncompressed_bytes
 from counterpoint.data.shards.kept_listing import FileListing, kept_listing
 from counterpoint.data.shards.row_group_footer import Footer, read_footer
 from counterpoint.data.shards.thread_map import thread_map
 from counterpoint.data.stores.files import Files
 
 MOST_ROWS = 1 << 22  # of a row group: in a file a row may take no byte, in memory it takes eight
-FORM = "row groups 1"
+FORM = "row groups 2"
 
 
 class LeafPaths(NamedTuple):
@@ -34,9 +35,14 @@ class GroupListing:
     has_labels: bool
     largest: int
     """The largest label, as far as the files say; -1 where none does."""
+    file_bytes: int
+    image_bytes: int
+    """Bytes of all images, by the files' own word."""
 
 
 class _Found(NamedTuple):
+    file_bytes: int
+    image_bytes: int
     rows: list[int]
     lowest: int
     largest: int
@@ -51,7 +57,7 @@ def list_groups(files: Files, names: Sequence[str], leaves: LeafPaths) -> GroupL
     form = f"{FORM} {leaves}"
     found = kept_listing(files, names, form, lambda _: _read(files, names, leaves))
     rows, groups = found.tensors["rows"], found.tensors["groups"]
-    return GroupListing(rows, groups, found.words["has_labels"], found.words["largest"])
+    return GroupListing(rows, groups, **found.words)
 
 
 def _read(files: Files, names: Sequence[str], leaves: LeafPaths) -> FileListing:
@@ -68,6 +74,8 @@ def _read(files: Files, names: Sequence[str], leaves: LeafPaths) -> FileListing:
         {
             "has_labels": leaves.label is not None and all(one.lowest >= 0 for one in found),
             "largest": max((one.largest for one in found), default=-1),
+            "file_bytes": sum(one.file_bytes for one in found),
+            "image_bytes": sum(one.image_bytes for one in found),
         },
     )
 
@@ -95,7 +103,8 @@ def _of_file(footer: Footer, leaves: LeafPaths, files: Files) -> _Found:
         if label is not None:
             low, high = _between(group.column(label).statistics)
             lowest, largest = min(lowest, low), max(largest, high)
-    return _Found(rows, lowest, largest)
+    images = uncompressed_bytes(footer.found, leaves.image.split(".")[0])
+    return _Found(footer.size, images, rows, lowest, largest)
 
 
 def _between(said: object) -> tuple[int, int]:

@@ -76,6 +76,12 @@ class RowGroups:
     def mixed(self) -> bool:
         return False
 
+    @property
+    def most_open(self) -> int:
+        """Half of what has room: where one too many is open, each is read again and again."""
+        groups = max(1, len(self.listing.rows))
+        return max(1, MOST_GROUP // 2 * groups // max(1, self.listing.image_bytes))
+
     def expect(self, shards: Sequence[int]) -> None:
         """Do nothing: a row group is one request, and few of a file are read at a time."""
 

@@ -220,6 +220,11 @@ class SourceShards:
         """Whether the samples were mixed over all shards when those were written."""
         return self.store.mixed
 
+    @property
+    def most_open(self) -> int | None:
+        """How many shards a process holds at a time; None where a sample is read alone."""
+        return self.store.most_open
+
 
 def _kept_orders(window: ShardWindow) -> Callable[[int], npt.NDArray[np.int32]]:
     """Compute the order of a shard's rows once: place by place costs more than to read one."""

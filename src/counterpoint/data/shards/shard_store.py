@@ -31,6 +31,10 @@ class ShardStore(Protocol):
         """Whether records were mixed over all shards when those were written."""
 
     @property
+    def most_open(self) -> int | None:
+        """How many shards a process holds at a time; None where a record is read alone."""
+
+    @property
     def has_labels(self) -> bool: ...
 
     @property

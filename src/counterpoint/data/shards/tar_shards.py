@@ -116,6 +116,10 @@ class TarShards:
     def mixed(self) -> bool:
         return True
 
+    @property
+    def most_open(self) -> None:
+        return None
+
     def expect(self, shards: Sequence[int]) -> None:
         names = [self.table.name(shard) for shard in shards]
         self.files.expect([one for name in names for one in (index_name(name), name)])

@@ -66,6 +66,10 @@ class WebdatasetShards:
     def mixed(self) -> bool:
         return False
 
+    @property
+    def most_open(self) -> None:
+        return None
+
     def expect(self, shards: Sequence[int]) -> None:
         self.files.expect([self.names[shard] for shard in shards])
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from counterpoint.data.cache import cache_folder
+from counterpoint.data.formats.heif import heif_is_there
 from counterpoint.data.notes import say_once
 from counterpoint.data.shards.kept_listing import digest_text, where
 from counterpoint.data.shards.shard_index import (
@@ -30,7 +31,7 @@ from counterpoint.data.stores.files import Files
 
 AHEAD = 1 << 20  # bytes that are read at a time: of small images all, of large ones the headers
 MOST_INDEX = 1 << 30  # bytes
-FORM = "tar 1"
+FORM = "tar 1 heic" if heif_is_there() else "tar 1"  # with its plugin more members are images
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
 

@@ -93,6 +93,8 @@ def material_of(
 def nearest_known(candidate: Candidate, known: Sequence[Candidate]) -> Candidate | None:
     """Return the known method with the fewest parts of another kind; of several the first.
 
+    Where the candidate is one of them, it is its own nearest.
+
     >>> from counterpoint.methods import byol_small, simclr_small
     >>> simclr, byol = (
     ...     Candidate(method=make(), training=(), change=make.__name__)
@@ -101,7 +103,10 @@ def nearest_known(candidate: Candidate, known: Sequence[Candidate]) -> Candidate
     >>> nearest_known(simclr, [byol, simclr]).change
     'simclr_small'
     """
-    return min(known, key=lambda one: part_distance(one.method, candidate.method), default=None)
+    own = [one for one in known if one.fingerprint == candidate.fingerprint]
+    return min(
+        own or known, key=lambda one: part_distance(one.method, candidate.method), default=None
+    )
 
 
 def figures_table(name: str, heads: Sequence[str], rows: Sequence[Sequence[Html]]) -> Html:

@@ -68,7 +68,10 @@ def probed(model: Model, source: Source, order: Int64[Tensor, " sample"]) -> dic
     if count < MIN_IMAGES or not bool(vectors.isfinite().all()):
         return {}
     asked = count * ASKED // (KNOWN + ASKED)
-    truth = source.labels_of(order[found.index])
+    try:
+        truth = source.labels_of(order[found.index])
+    except ValueError:  # some items of a dataset have labels, and some have none
+        return {}
     known = (vectors[asked:], truth[asked:])
     guesses = {"knn": knn(*known, vectors[:asked], k=K), "linear": ridge(*known, vectors[:asked])}
     return {name: share_right(guess, truth[:asked]) for name, guess in guesses.items()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import groupby
+from math import prod
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 from counterpoint.framework import PartError
 from counterpoint.framework.optional import Architecture
 from counterpoint.framework.records import Maps, Shape, View
+from counterpoint.parts.batch_norm import rows_of_images
 
 
 class FeatureMaps(nn.Module):
@@ -77,7 +79,9 @@ def patchwise(backbone: nn.Module, maps: Callable[[nn.Module, Tensor], Maps], vi
     grid = view.shape[:-3]
     images = view.flatten(0, -4) if len(grid) > 1 else view
     # Channels last: a quarter faster on a CPU, and what tensor cores want.
-    found = maps(backbone, images.contiguous(memory_format=torch.channels_last))
+    images = images.contiguous(memory_format=torch.channels_last)
+    rows_of_images(backbone, prod(grid[1:]))
+    found = maps(backbone, images)
     if len(grid) == 1:
         return found
     return tuple(m.mean(dim=(2, 3)).unflatten(0, grid).permute(0, 3, 1, 2) for m in found)

@@ -17,7 +17,7 @@ from counterpoint.framework import (
 )
 from counterpoint.framework.contracts import BuiltExtraction
 from counterpoint.framework.counting import add_to, count_of, register_count
-from counterpoint.framework.optional import fit_samples, held_out
+from counterpoint.framework.optional import asks_for_labels, fit_samples, held_out
 from counterpoint.framework.records import NOBODY, Kept, Shape
 from counterpoint.parts.extraction.dry_widths import dry_widths
 from counterpoint.parts.extraction.ring import write_over
@@ -52,6 +52,13 @@ class Queue:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise PartError("extraction", got=f"size={self.size}", needs="room for one key")
+        if asks_for_labels((self.of,)):
+            raise PartError(
+                "extraction",
+                got=f"a queue of {self.of}",
+                needs="positives that are not by label: keys of earlier steps have none",
+                do="leave out the queue, or the labels",
+            )
 
     @property
     def held_out(self) -> bool:

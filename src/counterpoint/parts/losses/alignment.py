@@ -39,6 +39,8 @@ class AlignmentUniformity:
 
     part: ClassVar[Literal["loss"]] = "loss"
     needs_negatives: ClassVar[bool] = True
+    needs_cosine: ClassVar[bool] = True
+    average: ClassVar[str] = "batch"
 
     alpha: float = 2.0  # align_uniform, examples/stl10/main.py, as all defaults here
     t: float = 2.0
@@ -68,8 +70,10 @@ class AlignmentUniformity:
             found = summarise(view, over=(LogSumExp(2 * self.t),))
             sums.append(torch.exp(found.negative - 2 * self.t).sum())
             counts.append(negative_counts(view, found).sum().to(near.count))
-        total, *kernels = world.sum(torch.stack(sums)) / world.sum(torch.stack(counts)).detach()
-        uniform = torch.stack(kernels).log().mean()
+        there = world.sum(torch.stack(counts)).detach()
+        total, *kernels = world.sum(torch.stack(sums)) / there.clamp(min=1)
+        alone = there[1:] == 0  # a batch without negatives has no uniformity
+        uniform = torch.stack(kernels).masked_fill(alone, 1.0).log().mean()
         loss = self.alignment * total + self.uniformity * uniform
         return Terms(loss, torch.ones_like(loss))
 
@@ -92,6 +96,14 @@ def within_views(scores: Scores) -> tuple[Scores, ...]:
     [(2, [5, 6]), (2, [5, 6])]
     """
     anchors, candidates = scores.anchors_by_view(), scores.candidates_by_view()
+    views, others = len(scores.anchor_views), {len(rank) for rank in scores.candidate_views}
+    if others != {views}:
+        raise PartError(
+            "extraction",
+            got=f"anchors of {views} views and candidates of {sorted(others)}",
+            needs="the same views on both sides: uniformity is within a view",
+            do="take an encoder whose twin sees all views, or one without a twin",
+        )
     whose = scores.anchor_identity.split(list(scores.anchor_views))
     lengths = [length for rank in scores.candidate_views for length in rank]
     blocks = scores.candidate_identity[: sum(lengths)].split(lengths)

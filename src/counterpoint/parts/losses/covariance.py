@@ -40,6 +40,8 @@ class VICReg:
 
     part: ClassVar[Literal["loss"]] = "loss"
     needs_negatives: ClassVar[bool] = False
+    anchors_only: ClassVar[bool] = True
+    average: ClassVar[str] = "batch"
 
     invariance: float = 25.0  # facebookresearch/vicreg, main_vicreg.py, --sim-coeff
     variance: float = 25.0  # --std-coeff
@@ -56,7 +58,7 @@ class VICReg:
         total = self.invariance * apart
         for view in (first, second):
             rows = centre(view, count, world)
-            matrix = world.sum(rows.mT @ rows) / (count - 1)
+            matrix = world.sum(rows.mT @ rows) / max(1, count - 1)
             narrow = F.relu(1 - (matrix.diagonal() + EPS).sqrt()).mean() / 2
             shared = squares_beside_diagonal(matrix) / width
             total = total + self.variance * narrow + self.covariance * shared

@@ -38,6 +38,8 @@ class BarlowTwins:
 
     part: ClassVar[Literal["loss"]] = "loss"
     needs_negatives: ClassVar[bool] = False
+    anchors_only: ClassVar[bool] = True
+    average: ClassVar[str] = "batch"
 
     redundancy: float = 0.0051  # facebookresearch/barlowtwins, main.py, --lambd
     """What correlations between different features count."""

@@ -59,6 +59,7 @@ class BuiltHardNegatives:
     """The loss for scores that are cosines over a known tau."""
 
     needs_negatives: ClassVar[bool] = True
+    needs_cosine: ClassVar[bool] = True
     takes_slices: ClassVar[int] = 1
 
     beta: float

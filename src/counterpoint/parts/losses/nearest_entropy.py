@@ -12,6 +12,7 @@ from counterpoint.framework.optional import takes_slices
 from counterpoint.parts.losses.constant_tau import inverse_tau
 from counterpoint.parts.losses.crowded import Mask, Rows, by_rows, crowded
 from counterpoint.parts.losses.softmax import hardest
+from counterpoint.parts.losses.whole_batch import loss_average, mean_over_ranks
 
 NEAREST = 1e-6  # of a squared distance: sscd-copy-detection, sscd/train.py
 
@@ -38,7 +39,7 @@ class NearestEntropy:
     """lambda. The authors advise 10 for a new encoder or batch (docs/Training.md)."""
 
     def __post_init__(self) -> None:
-        if getattr(self.of, "average", "anchors") != "anchors":
+        if loss_average(self.of) == "positives":
             raise PartError(
                 "loss",
                 got=f"an entropy beside {self.of}",
@@ -59,11 +60,16 @@ class BuiltNearestEntropy:
     """The loss inside, and the weight of the entropy."""
 
     needs_negatives: ClassVar[bool] = True
+    needs_cosine: ClassVar[bool] = True
 
     of: BuiltLoss
     weight: float
     bound: float
     """1 / tau."""
+
+    @property
+    def average(self) -> str:
+        return loss_average(self.of)
 
     @property
     def takes_slices(self) -> int:
@@ -72,14 +78,19 @@ class BuiltNearestEntropy:
 
     def __call__(self, scores: Scores, world: World = ALONE) -> Terms:
         terms = self.of(scores, world)
-        return Terms(terms.total + self.weight * self._entropy(scores), terms.count)
+        entropy = self._entropy(scores)
+        total = entropy.total
+        if self.average == "batch":
+            total = mean_over_ranks(total, entropy.count, world)
+        return Terms(terms.total + self.weight * total, terms.count)
 
-    def _entropy(self, scores: Scores) -> Tensor:
+    def _entropy(self, scores: Scores) -> Terms:
         """Sum minus the log distance over the anchors that have a positive."""
         if scores.slices is None and crowded(scores):
-            return by_rows(scores, self._rows).total
+            return by_rows(scores, self._rows)
         found = hardest(scores)
-        return found.pairs.of(minus_log_distance(found.negative / self.bound)).sum()
+        each = found.pairs.of(minus_log_distance(found.negative / self.bound))
+        return Terms(each.sum(), each.new_full((), found.pairs.anchors))
 
     def _rows(self, s: Rows, positive: Mask, negative: Mask) -> tuple[Tensor, Tensor]:
         nearest = s.masked_fill(~negative, -torch.inf).amax(dim=1)

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from counterpoint.framework import ALONE, Loss, PartError, Scores, Terms, World
 from counterpoint.framework.contracts import BuiltLoss
-from counterpoint.framework.optional import takes_slices
+from counterpoint.framework.optional import needs_cosine, takes_slices
 from counterpoint.framework.precision import at_least_fp32, without_autocast
 from counterpoint.framework.world import Slices
+from counterpoint.parts.losses.whole_batch import loss_average, mean_over_ranks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class Penalised:
     weight: float = 5e-2  # amdim-public, costs.py; 4e-2 in an earlier version
 
     def __post_init__(self) -> None:
-        if getattr(self.of, "average", "anchors") != "anchors":
+        if loss_average(self.of) == "positives":
             raise PartError(
                 "loss",
                 got=f"a penalty on {self.of}",
@@ -60,6 +61,14 @@ class BuiltPenalised:
         return self.of.needs_negatives
 
     @property
+    def needs_cosine(self) -> bool:
+        return needs_cosine(self.of)
+
+    @property
+    def average(self) -> str:
+        return loss_average(self.of)
+
+    @property
     def takes_slices(self) -> int:
         return takes_slices(self.of)
 
@@ -70,6 +79,8 @@ class BuiltPenalised:
             squares = mean_squares(anchors, candidates)
         else:
             squares = squares_in_slices(anchors, candidates, scores.slices, world)
+        if self.average == "batch":
+            squares = mean_over_ranks(squares, squares.new_tensor(len(anchors)), world)
         return Terms(terms.total + self.weight * squares, terms.count)
 
 

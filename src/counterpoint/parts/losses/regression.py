@@ -25,6 +25,7 @@ class Regression:
 
     part: ClassVar[Literal["loss"]] = "loss"
     needs_negatives: ClassVar[bool] = False
+    needs_cosine: ClassVar[bool] = True
 
     def build(self, bound: float | None) -> "Regression":
         if bound != 1.0:

@@ -48,6 +48,7 @@ class BuiltWeightedPositives:
     """The loss for scores that are cosines over a known tau."""
 
     needs_negatives: ClassVar[bool] = True
+    needs_cosine: ClassVar[bool] = True
     takes_slices: ClassVar[int] = 1
 
     sigma: float

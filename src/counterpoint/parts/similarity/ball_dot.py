@@ -38,7 +38,7 @@ class BallDot:
 
     def build(self, anchor: int, candidate: int) -> Phi:
         refuse_other_width(anchor, candidate)
-        return Phi(Ball(self.mu**0.5), bound=self.mu)
+        return Phi(Ball(self.mu**0.5), bound=self.mu, cosine=False)
 
 
 class Ball(nn.Module):

@@ -61,6 +61,8 @@ class CyclicTau:
 class CyclicSimilarity(nn.Module):
     """The built similarity inside, and how its scores are divided."""
 
+    cosine = False  # over a tau that changes
+
     def __init__(self, settings: CyclicTau, of: BuiltSimilarity) -> None:
         super().__init__()
         self.settings, self.of = settings, of

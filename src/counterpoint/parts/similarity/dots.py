@@ -49,7 +49,8 @@ class ScaledDot:
 
     def build(self, anchor: int, candidate: int) -> Phi:
         refuse_other_width(anchor, candidate)
-        return Phi(nn.Identity(), scale=Temperature(anchor**0.5), clip=self.clip, bound=self.clip)
+        scale, clip = Temperature(anchor**0.5), self.clip
+        return Phi(nn.Identity(), scale=scale, clip=clip, bound=clip, cosine=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,11 +35,12 @@ class Phi(nn.Module):
         scale: Temperature | None = None,
         clip: float | None = None,
         bound: float | None = None,
+        cosine: bool = True,
     ) -> None:
         super().__init__()
         self.p, self.q = p, q
         self.scale = scale or Temperature(1.0)
-        self.clip, self.bound = clip, bound
+        self.clip, self.bound, self.cosine = clip, bound, cosine
         head = p if q is None else q
         self.learned = any(True for _ in head.parameters())
 

@@ -58,13 +58,19 @@ class Pipeline:
         moving = tuple(s for s in self.once + self.stages if isinstance(s, Geometric))
         side = through(moving, image)[-1]
         fixed = (Resize(side), CentreCrop(side)) if self.evaluation is None else self.evaluation
-        kept = (s for s in self.stages if s.numbers == 0 and not isinstance(s, Geometric))
+        every = self.once + self.stages
+        kept = (s for s in every if _certain(s) and not isinstance(s, Geometric))
         stages = (*fixed, *kept)
         return BuiltPipeline(stages, (0,), 0, through(stages, image), None)
 
     def __str__(self) -> str:
         first = "".join(f"{stage} -> " for stage in self.once)
         return f"{first}{self.views} x ({' -> '.join(str(stage) for stage in self.stages)})"
+
+
+def _certain(stage: Stage) -> bool:
+    """Whether a stage does the same to every view: its one number is whether it happens at all."""
+    return stage.numbers == 0 or (stage.numbers == 1 and getattr(stage, "p", None) == 1)
 
 
 @dataclass(frozen=True, slots=True)

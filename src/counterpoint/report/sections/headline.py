@@ -88,6 +88,11 @@ def _compared(material: Material, found: list[tuple[int, Probe]]) -> Html:
     """Say which run is ahead, by how much, and whether that may be chance."""
     ordered = sorted(found, key=lambda pair: -(pair[1].test or 0.0))
     place, best = ordered[0]
+    seen = {run.evaluation.fingerprint for run in material.runs if run.evaluation}
+    if len(seen) > 1:
+        each = joined([f"{letter(n)} {percent(probe.test)}" for n, probe in found])
+        words = f"By the {best.words}: {each}. They were evaluated on different images, and the "
+        return el("p", {"class": "lead"}, f"{words}figures are not comparable.")
     level = [n for n, probe in ordered if percent(probe.test) == percent(best.test)]
     rest = joined([f"{letter(n)} {percent(probe.test)}" for n, probe in ordered[len(level) :]])
     share = f"{percent(best.test)} of the test images correctly{f', {rest}' if rest else ''}"

@@ -25,7 +25,7 @@ def robustness_section(material: Material) -> Section | None:
     charts = [one for name in names if (one := _corruption(material, found, name)) is not None]
     grid = el("div", {"class": "grid small"}, *charts) if charts else None
     body = join([_words(material, found), grid, _shifts(material, found)])
-    return Section("robustness", "RobustnessRecord", body)
+    return Section("robustness", "Robustness", body)
 
 
 def _words(material: Material, found: Found) -> Html:
