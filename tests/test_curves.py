@@ -61,6 +61,28 @@ def test_ended_from_outside_it_leaves_no_worktree(data):
     assert "counterpoint-curves-" not in worktrees()
 
 
+STOPPED_IN_GIT = """
+import signal, sys
+from importlib.machinery import SourceFileLoader
+curves = SourceFileLoader("curves", sys.argv[1]).load_module()
+signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+curves.git("-c", "alias.slow=!touch $0/begun; sleep 1; touch $0/ended;:", "slow")
+"""
+
+
+def test_a_signal_waits_for_what_git_started(tmp_path):
+    code = STOPPED_IN_GIT.replace("$0", str(tmp_path))
+    running = subprocess.Popen([sys.executable, "-c", code, ROOT / "scripts/curves"])
+    try:
+        while not (tmp_path / "begun").exists() and running.poll() is None:
+            time.sleep(0.02)
+        running.terminate()
+        assert running.wait(60) == 128 + signal.SIGTERM
+        assert (tmp_path / "ended").exists()
+    finally:
+        running.kill()
+
+
 def worktrees():
     return subprocess.run(
         ["git", "worktree", "list"], cwd=ROOT, capture_output=True, text=True, check=True
