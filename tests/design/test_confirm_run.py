@@ -335,6 +335,44 @@ def test_a_random_search_of_another_cost_is_refused(out, folders, tmp_path):
         confirm(out, ConfirmRequest(random=cheap), Scored())
 
 
+def test_what_an_earlier_confirmation_ran_is_taken(out, tmp_path):
+    """Rivals, their heats, and a method that was found before under another name."""
+    confirm(out, ASKED, Scored())
+    later = begun_with(out, tmp_path / "later")
+    (made,) = read_design(later).rounds
+    best, second, *_ = (one.fingerprint for one in new_methods(read_design(later)))
+    rest = tuple(one for one in made.candidates if one.fingerprint != best)
+    write_round(later, 0, replace(made, candidates=rest))
+    run = Scored()
+    table = confirm(later, ASKED, run)
+    plan = read_plan(later)
+    assert plan.contenders[0].candidate.fingerprint == second
+    assert [one.row for one in run.ran] == ["found 2"] * len(plan.seeds) * 2
+    assert {one.found for one in table} == {"found 1", "found 2"}
+    assert all(one.seeds == (2, 2) for one in table)
+    third = begun_with(later, tmp_path / "third")
+    run = Scored()
+    assert confirm(third, ASKED, run) == table
+    assert run.ran == []
+
+
+def test_an_earlier_search_that_is_gone_has_nothing_to_take(out, tmp_path):
+    later = begun_with(out, tmp_path / "later")
+    shutil.rmtree(out)
+    run = Scored()
+    confirm(later, ASKED, run)
+    assert any(one.column == "heat" for one in run.ran)
+
+
+def begun_with(earlier, out):
+    """Copy a search without its confirmation, as one that was begun with it."""
+    ignored = shutil.ignore_patterns("confirm*")
+    shutil.copytree(earlier, out, ignore=ignored)
+    begun = replace(read_settings(out), earlier=str(earlier))
+    (out / SETTINGS).write_text(begun.to_json())
+    return out
+
+
 def test_rivals_are_shipped_methods_that_the_search_itself_did_not_run(out, folders):
     """A search that began with the best of an earlier one has no known methods of its own."""
     settings = read_settings(out)

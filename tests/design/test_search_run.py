@@ -258,9 +258,10 @@ def test_a_search_may_begin_with_the_best_of_an_earlier_one(settings, tmp_path):
     assert len(names) == settings.candidates
     hours = found.core_hours + before.core_hours
     assert whole_core_hours(found) == pytest.approx(hours)
-    assert seeds_used(replace(found, settings=replace(after, seed=5))) == {5, settings.seed}
+    assert seeds_used(replace(after, seed=5)) == {5, settings.seed}
     assert "--earlier" in design_again(found, epochs=1, out="after")
     (tmp_path / "before").rename(tmp_path / "elsewhere")
+    assert seeds_used(replace(after, seed=5)) == {5}
     more = searched(after, tmp_path / "after", Pretended())
     assert more.rounds[:1] == found.rounds
     assert len(more.rounds) == 3

@@ -17,10 +17,11 @@ from counterpoint.design.confirmation import (
 from counterpoint.design.confirmation_plan import ConfirmationPlan, read_plan, write_plan
 from counterpoint.design.confirmed import Compared, confirmed
 from counterpoint.design.design_settings import image_facts, trial_of
-from counterpoint.design.repeated_trials import keep_repeated
+from counterpoint.design.repeated_trials import after_taking, confirmed_earlier, keep_repeated
 from counterpoint.design.rivals import shipped_rivals, tuned_rivals
 from counterpoint.design.search_best import best_of_random, new_methods
 from counterpoint.design.search_files import (
+    CONFIRMED,
     Searched,
     read_design,
     read_settings,
@@ -37,8 +38,6 @@ from counterpoint.study.trial import Trial
 from counterpoint.study.trial_job import labelled_splits, opened
 
 FOLDER = "confirmation"
-CONFIRMED = "confirmed.json"
-"""All outcomes in one file: with it a search may be kept and confirmed further without FOLDER."""
 HEAT_SEED = 1_000_000  # beyond all seeds that --seeds asks for
 SHIPPED = 3  # shipped methods that are rivals: our choice
 
@@ -67,12 +66,14 @@ def confirm(out: Path, asked: ConfirmRequest, run: RunTrials) -> list[Compared]:
 
     Contenders, seeds and budgets are decided once, on the images of the search, and written to
     confirmation.json: on other images, and after more hours of search, everything is run as it is.
-    What was run is kept in the folder of the search and is never run again. A random search and
-    tuned rivals may come later, once.
+    What was run is kept in the folder of the search and is never run again. Nor is what was run to
+    confirm an earlier search that this one was begun with. A random search and tuned rivals may
+    come later, once.
     """
     found = read_design(out)
     asked = replace(asked, data=_other_data(found, asked.data))
     _refuse_without_labels(found, asked.data)
+    run = after_taking(confirmed_earlier(found.settings), run)
     store = _store(out)
     random = None if asked.random is None else best_of_random(asked.random, found)
     try:
@@ -133,7 +134,7 @@ def _choose(
         raise ValueError(
             f"design: {out} has no finished candidate that is not a known method; search longer"
         )
-    used = seeds_used(found)
+    used = seeds_used(found.settings)
     if asked.random is not None:
         used.add(read_settings(asked.random).seed)
     heat = next(seed for seed in range(HEAT_SEED, HEAT_SEED + 3) if seed not in used)

@@ -6,7 +6,6 @@ resumed without trials/.
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +21,8 @@ from counterpoint.study.result_store import FILE, ResultStore
 from counterpoint.study.trial import Trial
 
 SETTINGS, ROUNDS, TRIALS, OUTCOMES = "design.json", "rounds", "trials", "outcomes.json"
+CONFIRMED = "confirmed.json"
+"""All outcomes of a confirmation in one file: with it the folder may be kept without the others."""
 
 
 @dataclass(slots=True)
@@ -182,13 +183,19 @@ def read_earlier(place: str) -> Searched:
     return read_design(folder)
 
 
-def seeds_used(found: Searched) -> set[int]:
+def folder_of_earlier(settings: DesignSettings) -> Path | None:
+    """Return the folder of the search that this one was begun with, if it is still there."""
+    if settings.earlier is None:
+        return None
+    folder = Path(os.path.expandvars(settings.earlier))
+    return folder if (folder / SETTINGS).exists() else None
+
+
+def seeds_used(settings: DesignSettings) -> set[int]:
     """Return the seeds of a search, and of those that it was begun with and that are there."""
-    used = {found.settings.seed}
-    if found.settings.earlier is not None:
-        with suppress(FileNotFoundError):
-            used |= seeds_used(read_earlier(found.settings.earlier))
-    return used
+    folder = folder_of_earlier(settings)
+    earlier = set() if folder is None else seeds_used(read_settings(folder))
+    return {settings.seed} | earlier
 
 
 def whole_core_hours(found: Searched) -> float:
