@@ -8,7 +8,8 @@ from counterpoint.design.design_settings import DesignSettings, trial_of
 from counterpoint.design.evolution import next_round
 from counterpoint.design.halving import promoted
 from counterpoint.design.population import known
-from counterpoint.design.search_files import TRIALS, Searched, begin, write_round
+from counterpoint.design.search_files import TRIALS, begin, write_round
+from counterpoint.design.searched import Searched
 from counterpoint.framework.method import FIVE
 from counterpoint.methods.kinship import short_parts
 from counterpoint.parts.encoders import NarrowResNet

@@ -14,8 +14,8 @@ from counterpoint.design.population import known
 from counterpoint.design.report.design_material import material_of, nearest_known
 from counterpoint.design.report.design_page import design_page
 from counterpoint.design.report.found_parts import distance_words
-from counterpoint.design.search_files import Searched
 from counterpoint.design.search_progress import SearchProgress
+from counterpoint.design.searched import Searched
 from design.candidates import BEST, CROSSED, MOCO, SIMCLR
 from design.confirmations import outcome
 from design.searches import ENCODER, searched

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import fields
 
 from counterpoint.design.design_settings import DesignSettings
-from counterpoint.design.search_files import Searched
+from counterpoint.design.searched import Searched
 
 OPTIONS = {"batch": "--batch-size"}
 """Options that are not called as the setting is."""

@@ -22,13 +22,13 @@ from counterpoint.design.rivals import shipped_rivals, tuned_rivals
 from counterpoint.design.search_best import best_of_random, new_methods
 from counterpoint.design.search_files import (
     CONFIRMED,
-    Searched,
     read_design,
     read_settings,
     restore_outcomes,
     seeds_used,
     write_durably,
 )
+from counterpoint.design.searched import Searched
 from counterpoint.study.budget import Flops
 from counterpoint.study.bundle import bundled
 from counterpoint.study.result_store import ResultStore

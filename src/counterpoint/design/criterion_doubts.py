@@ -3,7 +3,7 @@
 from statistics import fmean
 
 from counterpoint.design.judging import lost
-from counterpoint.design.search_files import Searched
+from counterpoint.design.searched import Searched
 
 CHANCE = 0.25  # one of four turns
 NEAR_CHANCE = 0.27

@@ -7,8 +7,8 @@ from counterpoint.design.candidate import Candidate
 from counterpoint.design.choices import CHOICES
 from counterpoint.design.confirmation_plan import ConfirmationPlan
 from counterpoint.design.design_settings import trial_of
-from counterpoint.design.search_files import Searched
 from counterpoint.design.search_start import shipped_that_fit
+from counterpoint.design.searched import Searched
 from counterpoint.failures import RunFailure
 from counterpoint.framework import Method
 from counterpoint.study.budget import Flops

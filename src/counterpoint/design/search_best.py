@@ -6,7 +6,8 @@ from counterpoint.design.candidate import Candidate
 from counterpoint.design.candidate_settings import is_known
 from counterpoint.design.design_settings import differing
 from counterpoint.design.evolution import ranked
-from counterpoint.design.search_files import Searched, read_design, whole_core_hours
+from counterpoint.design.search_files import read_design, whole_core_hours
+from counterpoint.design.searched import Searched
 
 COST_SHARE = 0.1  # by which a random search may differ: about a round of ten
 

@@ -11,7 +11,7 @@ from counterpoint.design.criterion_doubts import rotation_doubt
 from counterpoint.design.evolution import Judged, Round, ranked
 from counterpoint.design.halving import Rung
 from counterpoint.design.judging import lost
-from counterpoint.design.search_files import Searched, core_hours
+from counterpoint.design.searched import Searched, core_hours
 from counterpoint.framework.method import FIVE
 from counterpoint.methods.kinship import changed_parts, short_parts
 from counterpoint.progress import clock

@@ -12,7 +12,6 @@ from counterpoint.design.halving import Rung, promoted
 from counterpoint.design.search_files import (
     OUTCOMES,
     TRIALS,
-    Searched,
     begin,
     ended_trials,
     outcome_of,
@@ -23,6 +22,7 @@ from counterpoint.design.search_files import (
     write_round,
 )
 from counterpoint.design.search_start import accept_of, first_of, pool_of
+from counterpoint.design.searched import Searched
 from counterpoint.failures import RunFailure
 from counterpoint.study.bundle import bundled
 from counterpoint.study.outcome import Outcome

@@ -8,7 +8,7 @@ from counterpoint.design.candidate_settings import is_known
 from counterpoint.design.confirmed import Compared
 from counterpoint.design.evolution import Judged, ranked
 from counterpoint.design.judging import validation
-from counterpoint.design.search_files import Searched
+from counterpoint.design.searched import Searched
 from counterpoint.methods.kinship import part_distance
 from counterpoint.report.markup import Html, el
 from counterpoint.study.outcome import Outcome

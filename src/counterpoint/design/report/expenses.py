@@ -9,7 +9,7 @@ from counterpoint.design.report.design_material import (
     figures_table,
     row_head,
 )
-from counterpoint.design.search_files import core_hours
+from counterpoint.design.searched import core_hours
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Section, scrolled
 from counterpoint.report.words import four_digits, percent
