@@ -113,6 +113,32 @@ def test_the_shares_of_the_longest_trials_come_first_but_for_a_random_search():
     assert shown == sorted(shown)
 
 
+def legend(page):
+    """What the marks of the chart of all candidates are, and how many of each."""
+    (section,) = re.findall(r'<section id="field".*?</section>', page, re.DOTALL)
+    return dict(re.findall(r"</svg> ([a-z ]+) \((\d+)\)", section))
+
+
+def test_the_chart_says_where_candidates_come_from(found, page):
+    first, *_ = found.rounds
+    assert set(legend(page)) == {"known method", "one change", "crossover"}
+    begun = replace(first, candidates=tuple(replace(c, change="x") for c in first.candidates))
+    later = Searched(found.settings, [begun, *found.rounds[1:]], found.outcomes)
+    shown = legend(design_page(material_of(later, folder="d", again=AGAIN)))
+    assert set(shown) == {"found earlier", "one change", "crossover"}
+    drawn = searched(rounds=2, size=24, strategy="random")
+    assert set(legend(design_page(material_of(drawn, folder="d", again=AGAIN)))) == {
+        "drawn at random"
+    }
+
+
+def test_candidates_go_by_eight_digits(page):
+    """Whether as the other parent of one, or in what is changed of another."""
+    shown = re.sub(r"<pre.*?</pre>", "", page, flags=re.DOTALL)
+    assert re.search(r"\b[0-9a-f]{8}\b", shown)
+    assert not re.search(r"\b[0-9a-f]{16}\b", shown)
+
+
 def test_it_says_who_is_ahead_beyond_chance(page):
     assert "found 1 is ahead in 8 of 8 comparisons and behind in 0" in page
 

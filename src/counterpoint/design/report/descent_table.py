@@ -4,6 +4,7 @@ from counterpoint.design.lineage import Descent, lineage
 from counterpoint.design.report.design_material import (
     DesignMaterial,
     cell,
+    change_words,
     figures_table,
     row_head,
     signed,
@@ -42,7 +43,7 @@ def _row(one: Descent, material: DesignMaterial, probes: list[str]) -> list[Html
     other = None
     if one.other is not None:
         other = el("small", {}, f"crossed with {material.name_of(one.other)}")
-    words = el("span", {}, one.candidate.change, " ", other)
+    words = el("span", {}, change_words(one.candidate), " ", other)
     gains = [
         signed(None if probe not in one.gains else 100 * one.gains[probe], 1) for probe in probes
     ]

@@ -1,5 +1,6 @@
 """What the page of a search is made from."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,10 @@ from counterpoint.design.searched import Searched
 from counterpoint.methods.kinship import part_distance
 from counterpoint.report.markup import Html, el
 from counterpoint.study.outcome import Outcome
+
+FINGERPRINT = re.compile(r"\b[0-9a-f]{16}\b")
+NAME_DIGITS = 8
+"""Of the sixteen of a fingerprint, those that name a candidate on the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,7 +67,7 @@ class DesignMaterial:
 
     def name_of(self, candidate: Candidate) -> str:
         """Name a candidate: a known method by its name, any other by its first digits."""
-        return candidate.change if is_known(candidate) else candidate.fingerprint[:8]
+        return candidate.change if is_known(candidate) else candidate.fingerprint[:NAME_DIGITS]
 
 
 def material_of(
@@ -88,6 +93,17 @@ def material_of(
         compared=compared,
         tuned=tuned,
     )
+
+
+def change_words(candidate: Candidate) -> str:
+    """Say what is different from the parents, which go by their names on the page.
+
+    >>> from counterpoint.methods import simclr_small
+    >>> one = Candidate(method=simclr_small(), training=(), change="loss of 9a62734073307169")
+    >>> change_words(one)
+    'loss of 9a627340'
+    """
+    return FINGERPRINT.sub(lambda found: found[0][:NAME_DIGITS], candidate.change)
 
 
 def nearest_known(candidate: Candidate, known: Sequence[Candidate]) -> Candidate | None:

@@ -6,6 +6,7 @@ from counterpoint.design.judging import lost
 from counterpoint.design.report.design_material import (
     DesignMaterial,
     cell,
+    change_words,
     figures_table,
     row_head,
 )
@@ -62,7 +63,7 @@ def refused_section(material: DesignMaterial) -> Section | None:
         "data or memory, they did not fit together, or a step took too many operations."
     )
     table = figures_table("Refused by part", ["part", "refused", "of all proposals"], items)
-    listed = [(one.change, why) for one, why in refused]
+    listed = [(change_words(one), why) for one, why in refused]
     return Section("refused", "Refused", join([el("p", {}, said), table, _listed(listed)]))
 
 
@@ -71,7 +72,7 @@ def losers_section(material: DesignMaterial) -> Section | None:
     outcomes = material.found.outcomes
     candidates = material.candidates
     gone = [
-        (candidates[name].change, f"rung {rung}: {_why(o.error)}")
+        (change_words(candidates[name]), f"rung {rung}: {_why(o.error)}")
         for (name, rung), o in outcomes.items()
         if lost(o.figures)
     ]

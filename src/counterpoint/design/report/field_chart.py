@@ -1,5 +1,6 @@
 """All candidates of a search at a glance, rung by rung."""
 
+from counterpoint.design.candidate_settings import is_known
 from counterpoint.design.judging import LOST
 from counterpoint.design.report.design_material import DesignMaterial
 from counterpoint.report.charts import Series, point_chart, point_legend
@@ -7,9 +8,9 @@ from counterpoint.report.charts.frame import captioned
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Section
 
-KINDS = ("known method", "one change", "crossover")
-"""By the number of parents."""
-DRAWN = "drawn at random"
+KNOWN, DRAWN, EARLIER = "known method", "drawn at random", "found earlier"
+ORIGINS = (KNOWN, "one change", "crossover", DRAWN, EARLIER)
+"""Where a candidate comes from, in the order of the colours."""
 
 
 def field_section(material: DesignMaterial) -> Section | None:
@@ -61,16 +62,24 @@ def _by_probe(material: DesignMaterial, rung: int) -> list[Html]:
 def _chart(
     material: DesignMaterial, places: dict[str, tuple[float, float]], title: str, *, x_words: str
 ) -> Html:
-    candidates = material.candidates
-    alone = DRAWN if material.found.settings.strategy == "random" else KINDS[0]
     series = [
         Series(
-            kind,
-            tuple(at for name, at in places.items() if len(candidates[name].parents) == parents),
-            place=parents,
+            origin,
+            tuple(at for name, at in places.items() if _origin(material, name) == origin),
+            place=place,
         )
-        for parents, kind in enumerate((alone, *KINDS[1:]))
+        for place, origin in enumerate(ORIGINS)
     ]
     best = None if material.best is None else places.get(material.best.candidate.fingerprint)
     drawn = point_chart(series, title=title, x_words=x_words, chosen=best, chosen_words="found")
     return captioned(title, None, drawn, point_legend(series))
+
+
+def _origin(material: DesignMaterial, name: str) -> str:
+    """Say where a candidate comes from: one without parents is of the first round, or was drawn."""
+    candidate = material.candidates[name]
+    if candidate.parents:
+        return ORIGINS[len(candidate.parents)]
+    if material.found.settings.strategy == "random":
+        return DRAWN
+    return KNOWN if is_known(candidate) else EARLIER

@@ -22,12 +22,16 @@ def point_chart(
     """Draw the points of each kind, and a ring with words around the chosen one."""
     size = Size()
     there = [one for one in series if one.points]
-    x = scale([a for one in there for a, _ in one.points], size.left, size.width - size.right)
+    across = [a for one in there for a, _ in one.points]
+    x = scale(across, size.left, size.width - size.right)
     y = scale([b for one in there for _, b in one.points], size.height - size.bottom, size.top)
     drawn = [_group(one, x, y) for one in there]
     ring = None if chosen is None else _ring(x(chosen[0]), y(chosen[1]), chosen_words, size)
     counted = "; ".join(f"{one.name}: {len(one.points)} points" for one in there)
-    grid = axes(size, x, y, x_words=x_words, x_ticks=x.ticks(5))
+    ticks = x.ticks(5)
+    if all(a == round(a) for a in across):  # a number of things: there is nothing in between
+        ticks = [tick for tick in ticks if tick == round(tick)]
+    grid = axes(size, x, y, x_words=x_words, x_ticks=ticks)
     return svg_chart(size, title, counted, grid, *drawn, *([ring] if ring else []))
 
 
