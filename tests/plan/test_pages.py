@@ -61,9 +61,6 @@ def test_the_next_command_is_what_was_planned(capsys):
     assert said.startswith("next: counterpoint launch slurm --nodes 2 --gpus-per-node 6 pretrain")
     assert "--size 32" in said
     assert "--accumulate 2" in said
-    main(["study", "table1", "--scale", "paper", "--seeds", "1", "--plan", "--speed", "1"])
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "next: counterpoint study table1 --scale paper --seeds 1"
 
 
 def test_a_gpu_beside_this_machine_makes_its_own_views():

@@ -97,6 +97,15 @@ def test_the_first_seed_of_a_study_whose_seeds_begin_at_one(tmp_path, monkeypatc
     assert "1 trials at" in capsys.readouterr().out
 
 
+def test_the_next_command_is_what_was_planned(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+    asked = ["study", "mine.py", "--scale", "paper", "--seeds", "1", "--images", "128"]
+    main([*asked, "--plan", "--speed", "1"])
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"next: counterpoint {' '.join(asked)}"
+
+
 def test_a_study_file_without_trials_is_refused_and_keeps_the_plan(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("def study():\n    return []\n")
