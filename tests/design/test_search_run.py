@@ -1,6 +1,7 @@
 """A search repeats, resumes wherever it was ended, and reads no test image."""
 
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
@@ -110,7 +111,10 @@ def test_outcomes_in_another_order_are_the_same_search(settings, tmp_path):
 
 
 @pytest.mark.parametrize("strategy", ["evolution", "random"])
-def test_ended_after_any_number_of_trials_it_goes_on_as_if_it_had_not(settings, tmp_path, strategy):
+@pytest.mark.parametrize("kept", ["with its trials", "without"])
+def test_ended_after_any_number_of_trials_it_goes_on_as_if_it_had_not(
+    settings, tmp_path, strategy, kept
+):
     settings = replace(settings, strategy=strategy)
 
     def failing(trial):
@@ -118,14 +122,14 @@ def test_ended_after_any_number_of_trials_it_goes_on_as_if_it_had_not(settings, 
 
     whole = searched(settings, tmp_path / "whole", Pretended(failing=failing), hours=2.5 * ROUND)
     run, out = Pretended(failing=failing), tmp_path / "ended"
-    for most in count(1, step=4):
+    for most in range(1, 50, 4):
         run.most = most
-        try:
+        with suppress(KeyboardInterrupt):
             found = searched(settings, out, run, hours=2.5 * ROUND)
-        except KeyboardInterrupt:
-            continue
-        break
-    assert most > 4
+            break
+        if kept == "without":
+            shutil.rmtree(out / "trials")
+    assert 4 < most < 49
     assert files(out) == files(tmp_path / "whole")
     assert all_figures(found) == all_figures(whole)
     assert any(outcome.state == "failed" for outcome in found.outcomes.values())

@@ -1,7 +1,7 @@
 """The folder of a search: design.json, rounds/NNNN.json, and trials/ with an outcome for each.
 
-outcomes.json has all outcomes of finished rounds in one file: with it the folder may be kept and
-resumed without trials/. confirmed.json is the same for a confirmation.
+outcomes.json has all outcomes in one file, as of when the search ended or was stopped: with it the
+folder may be kept and resumed without trials/. confirmed.json is the same for a confirmation.
 """
 
 import os

@@ -109,11 +109,13 @@ def design(
             write_round(out, number, made)
         watcher.round_begun(number, made)
         found.rounds.append(made)
-        _halve(found, store, run, watcher)
-        nothing = _all_failed(found)
-        if nothing is not None:
-            _forget_last_round(found, store)
-        write_durably(out / OUTCOMES, bundled(_bundle(found)))
+        try:
+            _halve(found, store, run, watcher)
+            nothing = _all_failed(found)
+            if nothing is not None:
+                _forget_last_round(found, store)
+        finally:  # also of a round that was stopped
+            write_durably(out / OUTCOMES, bundled(_bundle(found)))
         if nothing is not None:
             raise RunFailure(nothing)
         watcher.round_ended(number, found, pool)
