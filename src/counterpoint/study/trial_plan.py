@@ -9,6 +9,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from counterpoint.job import Job
+from counterpoint.progress import tracked
 from counterpoint.study.budget import Seconds, StepCost
 from counterpoint.study.learning_rate import short_steps
 from counterpoint.study.trial import Trial
@@ -31,7 +32,7 @@ class Planned:
 
 def plan_trials(trials: Sequence[Trial], *, speed: float) -> list[Planned]:
     """Plan trials on a machine that does `speed` operations a second; data is not needed."""
-    return [_planned(trial, speed) for trial in trials]
+    return [_planned(trial, speed) for trial in tracked(trials, "planning")]
 
 
 def _planned(trial: Trial, speed: float) -> Planned:
