@@ -4,12 +4,17 @@ Each side trains the encoder of the `-small` recipes alone on the machine, fp32,
 Some steps are timed first; the rest of the minutes is a division, so that schedules know their
 length. lightly trains by the settings of its own CIFAR-10 benchmark and once more by our optimiser;
 ours by its recipe. The probes are the same for all: 5,000 labelled images, 5,000 test images.
+
+A seed takes 40 minutes. Its figures are kept as one line of --kept when all sides have run, so that
+they are of one sitting; the same command resumes with the next seed.
 """
 
 import argparse
+import json
 import statistics
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from bench.report import Bar, finish
 from bench.side_process import Side
@@ -19,6 +24,7 @@ OURS = "ours, views of 20"
 THEIRS = ("lightly, its benchmark", "lightly, our optimiser")
 BATCH = 128
 TIMED = 60
+KEPT = Path("docs/results/equal-minutes.jsonl")
 
 
 def trained(method: str, name: str, seed: int, *, minutes: float) -> dict[str, float]:
@@ -42,19 +48,41 @@ def bars_of(scores: dict[str, list[float]]) -> Iterator[Bar]:
         yield Bar(f"{method}: points behind lightly's best", behind, spread)
 
 
+def seed_figures(seed: int, *, minutes: float) -> dict[str, float]:
+    """Train all sides with one seed."""
+    figures = {}
+    for method in METHODS:
+        for name in (OURS, *THEIRS):
+            found = trained(method, name, seed, minutes=minutes)
+            print(f"{method} {name} seed {seed}: {found}", file=sys.stderr, flush=True)
+            figures |= {f"{method}, {name}: {key}": value for key, value in found.items()}
+    return figures
+
+
+def every_seed(kept: Path, seeds: int, *, minutes: float) -> dict[int, dict[str, float]]:
+    """Read the seeds that are kept, run the others, and keep each as it is finished."""
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    records = [json.loads(line) for line in lines]
+    done = {one["seed"]: one["figures"] for one in records if one["minutes"] == minutes}
+    for seed in range(seeds):
+        if seed in done:
+            continue
+        done[seed] = seed_figures(seed, minutes=minutes)
+        record = {"seed": seed, "minutes": minutes, "figures": done[seed]}
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with kept.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+    return {seed: done[seed] for seed in range(seeds)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seeds", type=int, default=3, help="at least 2")
+    parser.add_argument("--kept", type=Path, default=KEPT, help="a line for each finished seed")
     asked = parser.parse_args()
-    scores: dict[str, list[float]] = {}
-    for seed in range(asked.seeds):
-        for method in METHODS:
-            for name in (OURS, *THEIRS):
-                found = trained(method, name, seed, minutes=asked.minutes)
-                print(f"{method} {name} seed {seed}: {found}", file=sys.stderr, flush=True)
-                for key, value in found.items():
-                    scores.setdefault(f"{method}, {name}: {key}", []).append(value)
+    found = every_seed(asked.kept, asked.seeds, minutes=asked.minutes)
+    scores = {key: [one[key] for one in found.values()] for key in found[0]}
     figures = {}
     for key, values in scores.items():
         figures[f"{key}, mean"] = statistics.fmean(values)
