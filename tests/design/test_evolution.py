@@ -1,14 +1,18 @@
 """Rounds are a function of the seed and of what was found; nothing is proposed twice."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from counterpoint import NarrowResNet
+from counterpoint.design.choices import CHOICES
 from counterpoint.design.evolution import Judged, next_round, ranked
 from counterpoint.design.judging import LOST
 from counterpoint.design.population import known
+from counterpoint.design.variation import with_next_rates
+from counterpoint.study.trial import pairs
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +74,27 @@ def _kind(child):
     if len(child.parents) == 1:
         return "mutated"
     return "settings" if child.change.startswith("of ") else "parts"
+
+
+def test_every_round_tries_the_best_with_the_next_rates_once(pool):
+    history = history_of(pool)
+    best = ranked(history)[0].candidate
+    made = next_round(0, 1, history, pool, anything, size=6)
+    assert [dict(one.training)["lr"] for one in made.candidates[:2]] == [0.005, 0.002]
+    assert {one.parents for one in made.candidates[:2]} == {(best.fingerprint,)}
+    seen = {one.fingerprint for one in made.candidates}
+    again = next_round(0, 2, history, pool, anything, size=6, seen=seen)
+    assert not seen & {one.fingerprint for one in again.candidates}
+    faster = Judged(made.candidates[0], 2, 1.0)
+    then = next_round(0, 2, [*history, faster], pool, anything, size=6, seen=seen)
+    assert dict(then.candidates[0].training)["lr"] == 0.01
+
+
+def test_the_highest_and_the_lowest_rate_have_one_neighbour(pool):
+    rates = CHOICES["Training", "lr"]
+    for rate, other in ((max(rates), 2e-2), (min(rates), 1e-3)):
+        one = replace(pool[0], training=pairs(dict(pool[0].training) | {"lr": rate}))
+        assert [dict(child.training)["lr"] for child in with_next_rates(one)] == [other]
 
 
 def test_losers_have_no_children(pool):

@@ -53,8 +53,12 @@ def all_figures(found):
     return {key: dict(outcome.figures) for key, outcome in found.outcomes.items()}
 
 
+def living(trial):
+    return figures(trial) | {"collapsed": 0.0}
+
+
 def test_a_search_halves_and_ends_with_its_hours(settings, tmp_path):
-    run = Pretended()
+    run = Pretended(drawn=living)
     found = searched(settings, tmp_path, run)
     assert len(found.rounds) == 3
     assert found.core_hours <= 3.5 * ROUND
@@ -375,7 +379,8 @@ def test_trials_of_a_search_train_and_are_never_tested(settings, tmp_path):
 def test_lines_say_how_far_it_is_and_what_is_best(settings, tmp_path):
     said, now = [], count(1000.0, SECONDS / 2)
     lines = SearchProgress(hours=2.5 * ROUND, cores=2, write=said.append, now=lambda: next(now))
-    design(settings, tmp_path, hours=2.5 * ROUND, run=Pretended(), watcher=lines)
+    run = Pretended(drawn=living)
+    design(settings, tmp_path, hours=2.5 * ROUND, run=run, watcher=lines)
     text = "".join(said)
     assert "round 0: 4 candidates, 1 refused before they ran" in text
     assert "round 0, rung 0: 1 of 4, amdim-small: " in text

@@ -14,7 +14,7 @@ from counterpoint.design.crossover import (
     with_settings_of,
 )
 from counterpoint.design.judging import LOST
-from counterpoint.design.variation import mutated, random_candidate
+from counterpoint.design.variation import mutated, random_candidate, with_next_rates
 
 Strategy = Literal["evolution", "random"]
 Accept = Callable[[Candidate], str | None]
@@ -68,8 +68,9 @@ def next_round(
     """Propose `size` candidates that were not seen before and that `accept` does not refuse.
 
     Round 0 is the known methods of the pool, all of them, or the candidates of `first`, filled up
-    with changes to the known ones. Later rounds are children of the best so far. A random search
-    draws every candidate at random, from round 0 on. The same arguments give the same round.
+    with changes to the known ones. Later rounds are children of the best so far, first the very
+    best with other learning rates. A random search draws every candidate at random, from round 0
+    on. The same arguments give the same round.
     """
     rng = Random(f"{seed} {number} {strategy}")  # noqa: S311 (no secret: a search that repeats)
     met, taken, refused = set(seen), list[Candidate](), list[tuple[Candidate, str]]()
@@ -84,10 +85,12 @@ def next_round(
         else:
             refused.append((candidate, why))
 
-    if number == 0 and strategy == "evolution":
-        for one in pool if first is None else first:
+    if strategy == "random":
+        proposed = _random(pool, rng)
+    else:
+        for one in _sure(number, history, pool if first is None else first):
             consider(one)
-    proposed = _random(pool, rng) if strategy == "random" else _children(history, pool, rng)
+        proposed = _children(history, pool, rng)
     for candidate in islice(proposed, TRIES * size):
         if len(taken) >= size:
             break
@@ -98,6 +101,15 @@ def next_round(
 def ranked(history: Sequence[Judged]) -> list[Judged]:
     """Return the candidates that did not fail or collapse, the best first."""
     return sorted((one for one in history if one.score != LOST), key=lambda one: one.order)
+
+
+def _sure(
+    number: int, history: Sequence[Judged], first: Sequence[Candidate]
+) -> Sequence[Candidate]:
+    """Return what a round has whatever is drawn: the first ones, or the best with other rates."""
+    if number == 0:
+        return first
+    return [one for best in ranked(history)[:1] for one in with_next_rates(best.candidate)]
 
 
 def _random(pool: Sequence[Candidate], rng: Random) -> Iterator[Candidate]:
