@@ -6,12 +6,14 @@ length. lightly trains by the settings of its own CIFAR-10 benchmark and once mo
 ours by its recipe. The probes are the same for all: 5,000 labelled images, 5,000 test images.
 
 A seed takes 40 minutes. Its figures are kept as one line of --kept when all sides have run, so that
-they are of one sitting; the same command resumes with the next seed.
+they are of one sitting; the same command resumes with the next seed. Seeds of other code are not
+taken.
 """
 
 import argparse
 import json
 import statistics
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,16 +61,24 @@ def seed_figures(seed: int, *, minutes: float) -> dict[str, float]:
     return figures
 
 
+def code() -> list[str]:
+    """Return git's names for the code that is measured, as committed."""
+    words = ["git", "rev-parse", "HEAD:src", "HEAD:bench"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+
+
 def every_seed(kept: Path, seeds: int, *, minutes: float) -> dict[int, dict[str, float]]:
     """Read the seeds that are kept, run the others, and keep each as it is finished."""
     lines = kept.read_text().splitlines() if kept.exists() else []
     records = [json.loads(line) for line in lines]
-    done = {one["seed"]: one["figures"] for one in records if one["minutes"] == minutes}
+    same = {"minutes": minutes, "code": code()}
+    mine = [one for one in records if all(one[key] == value for key, value in same.items())]
+    done = {one["seed"]: one["figures"] for one in mine}
     for seed in range(seeds):
         if seed in done:
             continue
         done[seed] = seed_figures(seed, minutes=minutes)
-        record = {"seed": seed, "minutes": minutes, "figures": done[seed]}
+        record = {"seed": seed, **same, "figures": done[seed]}
         kept.parent.mkdir(parents=True, exist_ok=True)
         with kept.open("a") as file:
             file.write(json.dumps(record) + "\n")

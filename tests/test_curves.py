@@ -9,6 +9,8 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 LOADER = SourceFileLoader("curves", str(ROOT / "scripts/curves"))
 curves = module_from_spec(spec_from_loader("curves", LOADER))
@@ -56,8 +58,9 @@ def test_ended_from_outside_it_leaves_no_worktree(data):
             time.sleep(0.05)
         running.terminate()
         assert running.wait(60) == 128 + signal.SIGTERM
-    finally:
-        running.kill()
+    finally:  # not killed: it tidies up, also where the test fails
+        running.terminate()
+        running.wait(60)
     assert "counterpoint-curves-" not in worktrees()
 
 
@@ -66,7 +69,8 @@ import signal, sys
 from importlib.machinery import SourceFileLoader
 curves = SourceFileLoader("curves", sys.argv[1]).load_module()
 signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-curves.git("-c", "alias.slow=!touch $0/begun; sleep 1; touch $0/ended;:", "slow")
+wait = "while [ ! -e $0/go ]; do sleep 0.02; done"
+curves.git("-c", f"alias.slow=!touch $0/begun; {wait}; touch $0/ended;:", "slow")
 """
 
 
@@ -77,13 +81,45 @@ def test_a_signal_waits_for_what_git_started(tmp_path):
         while not (tmp_path / "begun").exists() and running.poll() is None:
             time.sleep(0.02)
         running.terminate()
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.wait(1)
+        (tmp_path / "go").touch()
         assert running.wait(60) == 128 + signal.SIGTERM
         assert (tmp_path / "ended").exists()
     finally:
+        (tmp_path / "go").touch()
         running.kill()
 
 
+STOPPED_TIDYING = """
+import os, signal, subprocess, sys
+from importlib.machinery import SourceFileLoader
+curves = SourceFileLoader("curves", sys.argv[1]).load_module()
+curves.losses = lambda *_: {}
+run = subprocess.run
+def told_to_stop(words, **how):
+    if "remove" in words:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return run(words, **how)
+curves.subprocess.run = told_to_stop
+sys.argv[1:] = ["HEAD"]
+curves.main()
+"""
+
+
+def test_a_signal_waits_until_the_worktree_is_removed(data):
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED_TIDYING, ROOT / "scripts/curves"],
+        env=os.environ | {"COUNTERPOINT_DATA": str(data)},
+    )
+    assert done.returncode == 128 + signal.SIGTERM
+    assert "counterpoint-curves-" not in worktrees()
+
+
 def worktrees():
-    return subprocess.run(
-        ["git", "worktree", "list"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    for _ in range(50):  # it fails while another git has half made one
+        done = subprocess.run(["git", "worktree", "list"], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == 0:
+            return done.stdout
+        time.sleep(0.02)
+    raise AssertionError(done.stderr)

@@ -80,6 +80,9 @@ def test_what_is_refused(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"precious")
     with pytest.raises(ValueError, match="is not empty and is no run"):
         open_encoder(encoder="small", out=tmp_path)
+    (tmp_path / "model.safetensors").rename(tmp_path / ".hidden")
+    open_encoder(encoder="small", out=tmp_path)
+    assert json.loads((tmp_path / "run.json").read_text())["steps"] == 0
 
 
 def test_another_normalisation_leaves_the_side_and_the_crop_of_the_weights(file):

@@ -140,6 +140,7 @@ def _free(out: str | Path, method: Method) -> Path:
             f"out: {run_place(folder)} is a run that was trained; needs a name that is free for "
             f"{method.encoder}"
         )
+    there = {name for name in there if not name.startswith(".")}  # such as .DS_Store
     if there and RUN not in there:
         raise ValueError(
             f"out: {run_place(folder)} is not empty and is no run; needs a new or an empty "

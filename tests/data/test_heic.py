@@ -137,13 +137,22 @@ def test_photos_in_a_tar_are_there_once_the_plugin_is_installed(tmp_path, monkey
     with tarfile.open(tmp_path / "train-0.tar", "w") as tar:
         tar.add(tmp_path / "0.png", "0.png")
         tar.add(HERE / "gradient.heic", "1.heic")
+    with tarfile.open(tmp_path / "others-0.tar", "w") as tar:
+        tar.add(tmp_path / "0.png", "0.png")
     code = """
 import sys
 sys.modules["pi_heif"] = None  # as if it were not installed
 from counterpoint.data import open_data
-print(len(open_data(sys.argv[1]).train))
+for tar in sys.argv[1:]:
+    train = open_data(tar).train
+    print(len(train), train.fingerprint())
 """
-    words = [sys.executable, "-c", code, str(tmp_path / "train-0.tar")]
+    tars = [str(tmp_path / "train-0.tar"), str(tmp_path / "others-0.tar")]
+    words = [sys.executable, "-c", code, *tars]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1"]
-    assert len(open_data(tmp_path / "train-0.tar").train) == 2
+    before = [line.split() for line in done.stdout.splitlines()]
+    after = [(len(train), train.fingerprint()) for train in (open_data(tar).train for tar in tars)]
+    assert [int(count) for count, _ in before] == [1, 1]
+    assert [count for count, _ in after] == [2, 1]
+    assert before[0][1] != after[0][1]
+    assert before[1][1] == after[1][1]  # a run on it resumes after the plugin was installed

@@ -134,6 +134,15 @@ def test_a_table_beside_image_files_is_not_the_images(tmp_path):
     assert len(open_data(tmp_path).train) == 3
 
 
+def test_a_table_beside_parquet_of_images_is_not_the_images(tmp_path):
+    """Nor is a preview: it would be the only image."""
+    parquet.write_table(pa.table({"file": ["0.png"]}), tmp_path / "metadata.parquet")
+    write(tmp_path / "train-0.parquet", encoded(9))
+    (tmp_path / "preview.png").write_bytes(encoded(1)[0])
+    with pytest.raises(ValueError, match=r"metadata\.parquet"):
+        open_data(tmp_path)
+
+
 def test_a_cut_file_is_named(tmp_path):
     write(tmp_path / "train-0.parquet", encoded(9))
     content = (tmp_path / "train-0.parquet").read_bytes()

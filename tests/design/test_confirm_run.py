@@ -319,6 +319,23 @@ def test_a_rival_is_not_left_out_because_its_trial_failed(out):
     assert not (out / "confirmation.json").exists()
 
 
+def test_a_trial_that_failed_is_not_tried_again_by_the_same_command(out):
+    asked = []
+
+    def failing(trials, store):
+        whole = Scored()
+        for trial in trials:
+            if trial.column == "heat" or trial.row != "found 1":
+                yield from whole([trial], store)
+            elif store.find(trial) is None:
+                asked.append(trial.fingerprint)
+                failed = outcome(trial.row, trial.seed, linear=0.0)
+                yield replace(failed, trial=trial, state="failed", error="ValueError: a reason")
+
+    confirm(out, ASKED, failing)
+    assert len(asked) == len(set(asked)) == 2 * 2  # seeds, budgets
+
+
 def test_no_trial_is_one_of_the_search(out):
     run = Scored()
     confirm(out, ASKED, run)

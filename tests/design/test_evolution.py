@@ -97,6 +97,11 @@ def test_the_highest_and_the_lowest_rate_have_one_neighbour(pool):
         assert [dict(child.training)["lr"] for child in with_next_rates(one)] == [other]
 
 
+def test_a_later_round_has_no_more_candidates_than_asked(pool):
+    made = next_round(0, 1, history_of(pool), pool, anything, size=1)
+    assert len(made.candidates) == 1
+
+
 def test_losers_have_no_children(pool):
     history = [Judged(one, 0, 0.5 if n == 4 else LOST) for n, one in enumerate(pool)]
     made = next_round(0, 1, history, pool, anything, size=10)

@@ -140,6 +140,23 @@ def test_ended_after_any_number_of_trials_it_goes_on_as_if_it_had_not(
     assert len(run.ran) == len({trial.fingerprint for trial in run.ran})  # none twice
 
 
+def test_stopped_while_it_reads_its_rounds_again_it_keeps_later_outcomes(settings, tmp_path):
+    with suppress(KeyboardInterrupt):
+        searched(settings, tmp_path, Pretended(most=9), hours=2 * ROUND)
+    kept = read_design(tmp_path).outcomes
+    assert len(kept) == 9
+
+    class Stopped(Silent):
+        def round_begun(self, number, made):
+            if number == 1:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        design(settings, tmp_path, hours=2 * ROUND, run=Pretended(), watcher=Stopped())
+    shutil.rmtree(tmp_path / "trials")
+    assert read_design(tmp_path).outcomes == kept
+
+
 def test_a_search_that_was_kept_without_its_trials_resumes(settings, tmp_path):
     whole = searched(settings, tmp_path, Pretended(), hours=2 * ROUND)
     shutil.rmtree(tmp_path / "trials")

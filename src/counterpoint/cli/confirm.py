@@ -96,7 +96,7 @@ def _confirm(
     from counterpoint.design.confirm_run import confirm
     from counterpoint.design.confirmation_plan import read_plan
     from counterpoint.design.rivals import HEAT
-    from counterpoint.design.search_files import read_design
+    from counterpoint.design.search_files import folder_of_earlier, read_design
     from counterpoint.study.dashboard import Progress
 
     search = read_design(folder)
@@ -104,6 +104,13 @@ def _confirm(
         sys.stderr.write(
             f"{search.waiting} candidates of the last round were not run. The choice is made now, "
             "once: to have them in it, stop here and give counterpoint design more hours\n"
+        )
+    earlier = search.settings.earlier
+    if earlier is not None and folder_of_earlier(search.settings) is None:
+        sys.stderr.write(
+            f"the earlier search {earlier} is not here: seeds that it chose with may be used, and "
+            "what confirmed it is run again. If it exists, stop here and give this command in the "
+            "folder where the search was begun\n"
         )
     cpus = search.settings.cpus
     progress = Progress(at_once=at_once or 1)

@@ -37,7 +37,7 @@ class ImageStore(Protocol):
 
     def __len__(self) -> int: ...
 
-    def path(self, place: int, /) -> Path | None:
+    def path(self, place: int, /) -> Path | str | None:
         """Name one image, where it has a name."""
 
     def stored(self, place: int, /) -> StoredImage:
@@ -204,4 +204,4 @@ class Paths(Sequence[Path]):
             return Paths(self.store, self.places[number])
         found = self.store.path(int(self.places[number]))
         assert found is not None, f"{self.store.kind} has no paths"
-        return found
+        return Path(found)

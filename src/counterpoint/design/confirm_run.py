@@ -94,7 +94,8 @@ def confirm(out: Path, asked: ConfirmRequest, run: RunTrials) -> list[Compared]:
         planned = dict(store.planned()) | {trial.fingerprint: trial for trial in trials}
         store.plan(list(planned.values()))
         by_operations = [one for one in trials if isinstance(one.budget, Flops)]
-        for some in (by_operations, trials):
+        by_images = [one for one in trials if not isinstance(one.budget, Flops)]
+        for some in (by_operations, by_images):
             keep_repeated(trials, store)
             for _ in run(some, store):
                 pass

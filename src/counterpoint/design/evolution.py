@@ -89,7 +89,8 @@ def next_round(
         proposed = _random(pool, rng)
     else:
         for one in _sure(number, history, pool if first is None else first):
-            consider(one)
+            if number == 0 or len(taken) < size:
+                consider(one)
         proposed = _children(history, pool, rng)
     for candidate in islice(proposed, TRIES * size):
         if len(taken) >= size:

@@ -5,7 +5,6 @@ folder may be kept and resumed without trials/. confirmed.json is the same for a
 """
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
@@ -76,8 +75,7 @@ def read_design(out: Path) -> Searched:
     """Read a search, whether it has ended or not; nothing is written."""
     found = Searched(read_settings(out))
     store = ResultStore(str(out / TRIALS))
-    kept = read_study(str(out / OUTCOMES))[0] if (out / OUTCOMES).exists() else []
-    bundled = {outcome.fingerprint: outcome for outcome in kept}
+    bundled = _kept_outcomes(out)
     while (made := read_round(out, len(found.rounds))) is not None:
         found.rounds.append(made)
         for rung in found.settings.rungs_of(made):
@@ -119,9 +117,19 @@ def whole_core_hours(found: Searched) -> float:
     return found.core_hours + whole_core_hours(read_earlier(found.settings.earlier))
 
 
-def unbundle(out: Path) -> None:
-    """Put the outcomes of outcomes.json back into trials/, those that are not there."""
+def unbundle(out: Path) -> dict[str, Outcome]:
+    """Put the outcomes of outcomes.json back into trials/, those that are not there.
+
+    Return all of them, by the trial's fingerprint.
+    """
     restore_outcomes(out / OUTCOMES, ResultStore(str(out / TRIALS)))
+    return _kept_outcomes(out)
+
+
+def _kept_outcomes(out: Path) -> dict[str, Outcome]:
+    file = out / OUTCOMES
+    kept = read_study(str(file))[0] if file.exists() else []
+    return {outcome.fingerprint: outcome for outcome in kept}
 
 
 def restore_outcomes(file: Path, store: ResultStore) -> None:
@@ -147,11 +155,6 @@ def outcome_of(trial: Trial, store: ResultStore) -> Outcome | None:
     """
     file = store.workplace(trial) / FILE
     return Outcome.from_json(file.read_text()) if file.exists() else None
-
-
-def ended_trials(found: Searched) -> Sequence[Trial]:
-    """Return the trials that have an outcome, in the order of the rounds."""
-    return [outcome.trial for outcome in found.outcomes.values()]
 
 
 def write_durably(file: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """A search: rounds of candidates, each by successive halving, until the hours are used."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -13,7 +13,6 @@ from counterpoint.design.search_files import (
     OUTCOMES,
     TRIALS,
     begin,
-    ended_trials,
     outcome_of,
     read_round,
     round_file,
@@ -76,7 +75,7 @@ def design(
     first = None if round_file(out, 0).exists() else first_of(settings, ground)
     out.mkdir(parents=True, exist_ok=True)
     begin(settings, out)  # after what may be refused: it ties the folder to these settings
-    unbundle(out)
+    kept = unbundle(out)
     accept = accept_of(settings, ground)
     found = Searched(settings)
     store = ResultStore(str(out / TRIALS))
@@ -113,9 +112,9 @@ def design(
             _halve(found, store, run, watcher)
             nothing = _all_failed(found)
             if nothing is not None:
-                _forget_last_round(found, store)
+                _forget_last_round(found, store, kept)
         finally:  # also of a round that was stopped
-            write_durably(out / OUTCOMES, bundled(_bundle(found)))
+            write_durably(out / OUTCOMES, bundled(_bundle(found, kept)))
         if nothing is not None:
             raise RunFailure(nothing)
         watcher.round_ended(number, found, pool)
@@ -150,11 +149,12 @@ def _all_failed(found: Searched) -> str | None:
     )
 
 
-def _forget_last_round(found: Searched, store: ResultStore) -> None:
+def _forget_last_round(found: Searched, store: ResultStore, kept: dict[str, Outcome]) -> None:
     """Take the failures of a round back: where all fail, the cause is hardly the candidates."""
     for key, outcome in _of_last_round(found).items():
         (store.workplace(outcome.trial) / FILE).unlink(missing_ok=True)
         del found.outcomes[key]
+        kept.pop(outcome.fingerprint, None)
 
 
 def _of_last_round(found: Searched) -> dict[tuple[str, int], Outcome]:
@@ -207,6 +207,10 @@ def forget_weights(trial: Trial, store: ResultStore) -> None:
     shutil.rmtree(store.workplace(trial) / "run", ignore_errors=True)
 
 
-def _bundle(found: Searched) -> tuple[list[Outcome], list[tuple[str, Trial]]]:
-    trials = ended_trials(found)
-    return list(found.outcomes.values()), [(trial.fingerprint, trial) for trial in trials]
+def _bundle(
+    found: Searched, kept: Mapping[str, Outcome]
+) -> tuple[list[Outcome], list[tuple[str, Trial]]]:
+    """Return the outcomes in the order of the rounds, and those of rounds not read again yet."""
+    by_round = {one.fingerprint: one for one in found.outcomes.values()}
+    every = {**by_round, **{name: one for name, one in kept.items() if name not in by_round}}
+    return list(every.values()), [(name, one.trial) for name, one in every.items()]

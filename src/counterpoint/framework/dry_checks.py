@@ -48,8 +48,7 @@ def common_widths(comparisons: tuple[Comparison, ...]) -> tuple[int, int]:
 def trains_the_encoder(maps: tuple[Maps, ...], comparisons: tuple[Comparison, ...]) -> None:
     """Refuse vectors that are all constants where the maps are not: no weight would ever move."""
     vectors = [side for one in comparisons for side in (one.anchors, one.candidates)]
-    given = any(m.requires_grad for view in maps for m in view)
-    if given and not any(side.requires_grad for side in vectors):
+    if _train(maps) and not any(side.requires_grad for side in vectors):
         raise PartError(
             "extraction",
             got="anchors and candidates without a gradient",
@@ -58,9 +57,17 @@ def trains_the_encoder(maps: tuple[Maps, ...], comparisons: tuple[Comparison, ..
         )
 
 
-def trains_by_anchors(loss: BuiltLoss, comparisons: tuple[Comparison, ...]) -> None:
-    """Refuse anchors that are constants where the loss reads nothing else."""
-    if anchors_only(loss) and not any(one.anchors.requires_grad for one in comparisons):
+def _train(maps: tuple[Maps, ...]) -> bool:
+    """Whether the encoder is built to be trained: not under `torch.no_grad()`, nor frozen."""
+    return any(m.requires_grad for view in maps for m in view)
+
+
+def trains_by_anchors(
+    loss: BuiltLoss, maps: tuple[Maps, ...], comparisons: tuple[Comparison, ...]
+) -> None:
+    """Refuse anchors that are constants where the maps are not and the loss reads nothing else."""
+    constant = _train(maps) and not any(one.anchors.requires_grad for one in comparisons)
+    if anchors_only(loss) and constant:
         raise PartError(
             "extraction",
             got="anchors without a gradient",

@@ -208,7 +208,7 @@ def build(
             dry_loss = loss.build(phi.bound)
             takes_scores_and_world(dry_loss)
             scores_are_cosines(dry_loss, phi)
-            trains_by_anchors(dry_loss, comparisons)
+            trains_by_anchors(dry_loss, online, comparisons)
             finds_negatives(dry_loss, comparisons)
     return Model(
         views.build(image),

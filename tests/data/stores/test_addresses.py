@@ -129,6 +129,7 @@ def test_small_parquet_has_the_splits_of_the_disk(s3, tmp_path):
         ]
         every = torch.arange(len(one))
         assert torch.equal(one.labels_of(every), other.labels_of(every))
+        assert str(other.path(0)).startswith("s3://")
     assert len(near.test) == len(near.validation) == 12
 
 

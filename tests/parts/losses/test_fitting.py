@@ -75,6 +75,13 @@ def test_constant_anchors_are_refused_where_nothing_else_is_read(loss):
         SMALL.swap(extraction=part, similarity=Dot(), loss=loss).build(image=(3, 16, 16))
 
 
+@pytest.mark.parametrize("loss", [VICReg(), BarlowTwins()])
+@pytest.mark.parametrize("ground", [torch.no_grad, torch.inference_mode])
+def test_built_without_gradients_nothing_is_constant_by_mistake(loss, ground):
+    with ground():
+        SMALL.swap(similarity=Dot(), loss=loss).build(image=(3, 16, 16))
+
+
 @pytest.mark.parametrize(
     ("similarity", "loss"), [(Cosine(tau=1.0), AlignmentUniformity()), (Dot(), VICReg())]
 )

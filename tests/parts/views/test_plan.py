@@ -18,9 +18,11 @@ from counterpoint.parts.views import (
     Translation,
     pipelines,
 )
+from parts.views.decoded import Decoded
 
 NAMES = ("simclr", "moco", "byol", "amdim", "cpc", "yadim", "cmc")
 SIZES = (32, 64, 128, 224)
+SIDES = ((12, 12), (20, 15))  # of photos
 
 
 def made(name, size, image):
@@ -201,6 +203,10 @@ def test_what_every_view_has_is_in_the_evaluation_too():
     assert torch.equal(view[:, 0], view[:, 1])
     (view,) = shared.build((3, 12, 12)).evaluation(images, Draw(0, 0, torch.arange(4)))
     assert float(view.min()) < -0.5
+    sizes = [Decoded(torch.randint(0, 256, (3, *size), dtype=torch.uint8)) for size in SIDES]
+    quiet, draw = grey.build((3, 12, 12)).evaluation, Draw(0, 0, torch.arange(2))
+    (view,) = quiet.finish(quiet.cut(sizes, draw), draw)
+    assert torch.equal(view[:, 0], view[:, 1])
     likely = Pipeline((RandomResizedCrop(8), Greyscale(p=0.9), norm), views=1)
     (view,) = likely.build((3, 12, 12)).evaluation(images, Draw(0, 0, torch.arange(4)))
     assert not torch.equal(view[:, 0], view[:, 1])

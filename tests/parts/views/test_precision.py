@@ -2,7 +2,6 @@
 
 import io
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import pytest
 import torch
@@ -11,26 +10,9 @@ from rich.console import Console
 from counterpoint import ArraySource, NarrowResNet, Training, pretrain, simclr
 from counterpoint.framework import Draw
 from counterpoint.parts.views import MultiView, Pipeline, RandomResizedCrop, pipelines
+from parts.views.decoded import Decoded
 
 NAMES = ("simclr", "moco", "byol", "amdim", "cpc", "yadim", "cmc")
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """A picture that needs no decoding."""
-
-    pixels: torch.Tensor
-
-    @property
-    def height(self):
-        return self.pixels.shape[-2]
-
-    @property
-    def width(self):
-        return self.pixels.shape[-1]
-
-    def decode(self, _scale):
-        return self.pixels
 
 
 @contextmanager

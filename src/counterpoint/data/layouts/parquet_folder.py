@@ -35,13 +35,15 @@ def _holds_images(place: Path) -> bool:
     files = parquet_files(place)
     if not files:
         return False
-    try:
-        file_columns(next(iter(files.values()))[0])
-    except NoImagesError:
-        return not _has_image_files(place)
-    except ValueError:
-        return True  # a damaged file is named when it is opened
-    return True
+    for file in (one for some in files.values() for one in some):
+        try:
+            file_columns(file)
+        except NoImagesError:
+            continue
+        except ValueError:
+            return True  # a damaged file is named when it is opened
+        return True
+    return not _has_image_files(place)
 
 
 def _has_image_files(place: Path) -> bool:

@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from jaxtyping import Int64
@@ -43,9 +42,8 @@ class ShardPlaces:
     def __len__(self) -> int:
         return len(self.source)
 
-    def path(self, place: int) -> Path | None:
-        found = self.source.path(place)
-        return None if found is None else Path(found)
+    def path(self, place: int) -> str | None:
+        return self.source.path(place)  # no Path: an address would lose a slash
 
     def stored(self, place: int) -> StoredImage:
         return self.source.stored(place)

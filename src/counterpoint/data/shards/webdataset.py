@@ -17,7 +17,7 @@ from counterpoint.data.shards.recent import Recent
 from counterpoint.data.shards.shard_bytes import shard_bytes
 from counterpoint.data.shards.tar_writer import index_name
 from counterpoint.data.shards.thread_map import thread_map
-from counterpoint.data.shards.webdataset_index import FORM, TarRecords, tar_records
+from counterpoint.data.shards.webdataset_index import FORM, KNOWN, TarRecords, tar_records
 from counterpoint.data.shards.webdataset_samples import printable
 from counterpoint.data.stores.files import Files
 
@@ -78,7 +78,7 @@ class WebdatasetShards:
 
     @cached_property
     def _identity(self) -> Identity:
-        return foreign_identity(self.files, self.names, self.counts.tolist(), FORM)
+        return foreign_identity(self.files, self.names, self.counts.tolist(), KNOWN)
 
     @cached_property
     def _recent(self) -> Recent[int, TarRecords]:

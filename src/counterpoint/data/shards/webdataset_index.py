@@ -31,7 +31,8 @@ from counterpoint.data.stores.files import Files
 
 AHEAD = 1 << 20  # bytes that are read at a time: of small images all, of large ones the headers
 MOST_INDEX = 1 << 30  # bytes
-FORM = "tar 1 heic" if heif_is_there() else "tar 1"  # with its plugin more members are images
+KNOWN = "tar 1"  # in what data are known by, beside how many images each tar has
+FORM = f"{KNOWN} heic" if heif_is_there() else KNOWN  # of what is kept: more members are images
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
 

@@ -114,7 +114,8 @@ class BuiltPipeline:
 
     def cut(self, pictures: Sequence[Picture], draw: Draw) -> Cuts:
         """Decode pictures of any size and cut the views' boxes out, as bytes."""
-        if any(stage.numbers for stage in self.stages):
+        # Geometry alone decides what is cut out; colours come later, in `finish`.
+        if any(stage.numbers for stage in self.stages if isinstance(stage, Geometric)):
             return cut(pictures, self.chains(*sizes_of(pictures), draw))
         # Without chance nothing is gained by drawing for all at once, and sizes may differ.
         each = (cut([p], self.chains(*sizes_of([p]), draw.some(1))) for p in pictures)
