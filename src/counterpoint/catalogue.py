@@ -45,6 +45,7 @@ METHOD_GROUPS: dict[str, dict[str, str]] = {
     },
     "found by counterpoint design": {
         "ricercar": "alignuniform on half-side crops, a normalised head",
+        "invention": "CMC's two networks under AMDIM's scaled dot product",
     },
     "outside the paper's frame: losses on features": {
         "barlowtwins": "the correlation of features is the identity",

@@ -134,6 +134,16 @@ def test_cmc():
     close(contrast(model, split, index), theirs)
 
 
+def test_invention():
+    one = Headed(of=TinyEncoder(), out=5)
+    method = METHODS["invention"]().swap(views=tiny_method().views, encoder=PerView(of=(one, one)))
+    model = built(method)
+    views, index = tiny_batch(4)
+    lightness, colour = (maps[-1][:, :, 0, 0] for maps in model.encode(views).online)
+    theirs = reference.invention(list(lightness), list(colour), 20.0)
+    close(contrast(model, views, index), theirs)
+
+
 def test_yadim_is_amdims_last_level_on_patches():
     method = tiny_method(
         encoder=Grid(),

@@ -141,6 +141,19 @@ def cmc(lightness, colour, bank, index, drawn, tau):
     return total
 
 
+def invention(lightness, colour, clip):
+    """docs/methods/invention.md: the other view of an image among those of the batch, both ways."""
+    total = 0.0
+    for vectors, others in ((lightness, colour), (colour, lightness)):
+        terms = []
+        for n, vector in enumerate(vectors):
+            raw = [dot(vector, other) / len(vector) ** 0.5 for other in others]
+            scores = [clip * (s / clip).tanh() for s in raw]
+            terms.append(log_sum_exp(scores) - scores[n])
+        total += 0.5 * sum(terms) / len(terms)
+    return total
+
+
 def simsiam(predictions, projections):
     """Chen and He 2021, algorithm 1, as 2 - 2 cos: the other view's projection is a constant."""
     (p1, p2), (z1, z2) = predictions, projections

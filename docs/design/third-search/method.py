@@ -1,4 +1,4 @@
-"""found-c0b219febc003017, found by search. Train it: python method.py FOLDER OUT [STEPS]."""
+"""found-2a8dc5db95700c38, found by search. Train it: python method.py FOLDER OUT [STEPS]."""
 
 import sys
 
@@ -29,7 +29,7 @@ METHOD = cp.Method(
     loss=cp.NCE(),
 )
 
-TRAINING = cp.Training(epochs=6, batch=128, optimiser="adamw", lr=0.003, weight_decay=0.05)
+TRAINING = cp.Training(epochs=6, batch=128, optimiser="adamw", lr=0.01, weight_decay=0.05)
 
 if __name__ == "__main__":
     length = int(sys.argv[3]) if sys.argv[3:] else None

@@ -17,6 +17,7 @@ from counterpoint.methods.debiased import debiased, debiased_small
 from counterpoint.methods.densecl import densecl, densecl_small
 from counterpoint.methods.hcl import hcl, hcl_small
 from counterpoint.methods.instdisc import instdisc, instdisc_small
+from counterpoint.methods.invention import invention, invention_small
 from counterpoint.methods.known import ALL, METHODS, ORIGINS, RECIPES, SEVEN
 from counterpoint.methods.moco import moco, moco_small
 from counterpoint.methods.mocov3 import mocov3, mocov3_small
@@ -142,6 +143,8 @@ __all__ = [
     "hcl_small",
     "instdisc",
     "instdisc_small",
+    "invention",
+    "invention_small",
     "method_named",
     "moco",
     "moco_small",
