@@ -11,9 +11,11 @@ from counterpoint.evaluation import Representation, evaluate, finetune, protocol
 from counterpoint.evaluation.health.online_probes import probed
 from counterpoint.evaluation.kept import kept_embeddings
 from counterpoint.evaluation.probe import Standardise
+from counterpoint.framework import Alone
 from counterpoint.methods import moco, simclr
 from counterpoint.parts.batch_norm import GroupedBatchNorm, regroup
 from counterpoint.parts.encoders import NarrowResNet
+from counterpoint.parts.norm_conversion import share_statistics
 from counterpoint.parts.views import CentreCrop, Resize
 
 METHOD = simclr(NarrowResNet(widths=(8, 8), blocks=(1, 1)), size=16)
@@ -137,3 +139,20 @@ def test_an_encoder_is_fine_tuned_without_the_groups_of_its_last_batch():
     tuned = finetune(Representation(model), splits().train, splits().test, width=16, epochs=1)
     assert 0 <= tuned.validation <= 1
     assert norms[0].member is not None  # the model itself stays as it was
+
+
+class Unanswered(Alone):
+    """Two ranks, of which the other is elsewhere."""
+
+    def sum(self, values):
+        raise AssertionError("one rank fine-tunes; the other would never answer")
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_an_encoder_of_several_ranks_is_fine_tuned_by_one(fused, monkeypatch):
+    model = METHOD.build(image=(3, 16, 16))
+    share_statistics(model, Unanswered(size=2), fused=fused)
+    before = [type(module) for module in model.modules()]
+    monkeypatch.setattr(torch.nn.SyncBatchNorm, "_check_input_dim", None)  # its forward fails
+    finetune(Representation(model), splits().train, splits().test, width=8, epochs=1)
+    assert [type(module) for module in model.modules()] == before

@@ -15,7 +15,7 @@ from counterpoint.evaluation.probe import share_right
 from counterpoint.evaluation.representation import Representation
 from counterpoint.evaluation.seeds import mixed
 from counterpoint.framework.philox import keyed_order
-from counterpoint.parts.batch_norm import regroup
+from counterpoint.parts.norm_conversion import separate_statistics
 from counterpoint.progress import tracked
 
 # Ours: the paper fine-tunes only its MLP. One rate for the encoder, ten times that for the new
@@ -34,7 +34,7 @@ class Classifier(nn.Module):
             copy.deepcopy(representation.model), representation.map
         )
         self.encoder = self.representation.encoder
-        regroup(self.encoder, None, 1)  # not the groups of its last training batch
+        separate_statistics(self.encoder)  # other ranks do not fine-tune
         self.head = nn.Linear(width, classes).to(self.representation.device)
         nn.init.zeros_(self.head.weight)
 

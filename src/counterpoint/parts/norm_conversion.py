@@ -3,9 +3,9 @@
 from timm.layers.norm_act import BatchNormAct2d, SyncBatchNormAct, convert_sync_batchnorm
 from torch import nn
 
-from counterpoint.framework import PartError, World
+from counterpoint.framework import ALONE, PartError, World
 from counterpoint.framework.method import FIVE
-from counterpoint.parts.batch_norm import AFTER, GroupedBatchNorm, Norm
+from counterpoint.parts.batch_norm import AFTER, GroupedBatchNorm, Norm, regroup
 
 UNDERSTOOD = {kind.forward for kind in (Norm, nn.SyncBatchNorm, BatchNormAct2d, SyncBatchNormAct)}
 """What a batch norm may do: its statistics, then timm's `drop` and `act`, and nothing else."""
@@ -33,6 +33,20 @@ def share_statistics(module: nn.Module, world: World, *, fused: bool = False) ->
     for norm in module.modules():
         if isinstance(norm, GroupedBatchNorm):
             norm.world = world
+
+
+def separate_statistics(module: nn.Module) -> None:
+    """Let every batch norm see its own batch alone, without the ranks and groups of its training.
+
+    >>> net = nn.Sequential(nn.Linear(2, 3), nn.SyncBatchNorm(3))
+    >>> separate_statistics(net)
+    >>> type(net[1]).__name__, net[1].world.size
+    ('GroupedBatchNorm', 1)
+    """
+    if any(isinstance(norm, nn.SyncBatchNorm) for norm in module.modules()):
+        replace_norms(module)  # torch's own waits for all ranks
+    share_statistics(module, ALONE)
+    regroup(module, None, 1)
 
 
 def _replace(module: nn.Module, *, fused: bool) -> None:
