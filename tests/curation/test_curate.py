@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shutil
 import sys
 
@@ -130,6 +131,26 @@ def test_files_say_what_was_decided_and_links_lead_to_what_stays(vectors, folder
     fewer = curate(vectors, precision=0.8, select=7)
     again = write_curated(fewer, decisions(fewer), out)
     assert again == 7 == len([*(out / "images").rglob("*.png")])
+
+
+def test_an_image_whose_name_is_no_text_is_linked_and_shown(tmp_path):
+    """Else it stands in the way of its copy and is not there itself."""
+    root = tmp_path / "photos"
+    (root / os.fsdecode(b"kind\xe9")).mkdir(parents=True)
+    for number in range(24):
+        photo(number % KINDS, number).save(root / f"{number:02}.png")
+    names = [root / os.fsdecode(name) for name in (b"kind\xe9/a.png", b"00\xe9.png", b"a\\x.png")]
+    for name in names:
+        shutil.copy(root / "03.png", name)
+    run = open_encoder(encoder="small", size=32)
+    made = embed_data(run, root, tmp_path / "vectors", copies=0, workers=0)
+    rows = decisions(curate(made, select=1_000))
+    links = write_curated(curate(made), rows, tmp_path / "curated")
+    stay = [row for row in rows if row.decision != "leave out"]
+    assert links == len(stay) == len([*(tmp_path / "curated/images").rglob("*.png")])
+    equal = [row for row in rows if row.group is not None]
+    assert {"kind\\xe9/a.png", "00\\xe9.png", "a\\x.png", "03.png"} <= {row.path for row in equal}
+    assert all(made.picture(row.sample) is not None for row in equal)
 
 
 def test_what_was_interrupted_is_written_again(vectors, tmp_path):

@@ -1,6 +1,7 @@
 """Search: exact against loops, by an index against exact, and as people use it."""
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -183,9 +184,28 @@ def test_a_link_of_the_folder_does_not_find_itself(photos, tmp_path, capsys):
     assert 5 not in [one["sample"] for one in found["found"]]
 
 
+def test_an_image_whose_name_is_no_text(photos, tmp_path, capsys):
+    """It does not find itself, and is shown on the page."""
+    root, word = tmp_path / "photos", os.fsdecode(b"caf\xe9.jpg")
+    root.mkdir()
+    for number, path in enumerate(photos.paths[:3]):
+        place = root / f"{number}.jpg" if number else root / word
+        shutil.copy(photos.record.data["path"] + "/" + path, place)
+    shutil.copy(root / "1.jpg", tmp_path / word)
+    run = Run.open(RUNS / "simclr-files")
+    made = embed_data(run, root, tmp_path / "v", workers=0, copies=0)
+    page = tmp_path / "gallery.html"
+    inside, outside = said(capsys, made.folder, root / word, tmp_path / word, "--out", page)
+    assert made.paths[inside["sample"]] == "caf\\xe9.jpg"
+    assert len(inside["found"]) == 2
+    assert (outside["sample"], outside["query"][-11:]) == (None, "caf\\xe9.jpg")
+    assert outside["found"][0]["path"] == "1.jpg"
+    assert page.read_text().count("not there any more") == 0
+
+
 def test_a_bare_encoder_embeds_and_is_opened_again(photos, tmp_path, capsys):
     """Without a run: the folder says by which name and weights the encoder is opened."""
-    root, out = Path(photos.record.data["path"]), tmp_path / "v"
+    root, out = Path(photos.record.data["path"]), tmp_path / "my vectors"
     main(["embed", str(root), "--encoder", "small", "--size", "24", "--out", str(out)])
     made = Vectors.open(out)
     assert made.record.encoder["address"]["encoder"] == "small"

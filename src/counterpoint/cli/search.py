@@ -65,7 +65,7 @@ def search_command(
     if out is not None:
         page = search_page(opened, found.asked, records, how=how[chosen_index(opened, index)])
         Path(out).parent.mkdir(parents=True, exist_ok=True)
-        Path(out).write_text(page)
+        Path(out).write_text(page, encoding="utf-8")
     _say(opened, records, out, as_json=json)
 
 

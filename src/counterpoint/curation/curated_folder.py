@@ -100,9 +100,9 @@ def _link(found: Curation, rows: Sequence[Decision], folder: Path) -> int:
     stay = [row for row in rows if row.decision != LEAVE_OUT and row.path is not None]
     count = 0
     for row in tracked(stay, "linking images"):
-        source = Path(found.vectors.full_path(row.sample) or "")
+        source = found.vectors.file(row.sample)
         place = folder / (row.path or "")
-        if not source.is_file() or not place.resolve().is_relative_to(folder.resolve()):
+        if source is None or not place.resolve().is_relative_to(folder.resolve()):
             continue  # rows of a Parquet file, or files that are not there any more
         place.parent.mkdir(parents=True, exist_ok=True)
         place.symlink_to(source.resolve())

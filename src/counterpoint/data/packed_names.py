@@ -1,11 +1,14 @@
 """Many names in little memory, and names that people can read."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
+
+ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")  # a byte that is no text, as `shown` writes it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,3 +56,12 @@ def shown(name: bytes) -> str:
     ('über.jpg', 'caf\\xe9.jpg')
     """
     return name.decode("utf-8", "backslashreplace")
+
+
+def named(text: str) -> bytes:
+    r"""Return the name that is shown so.
+
+    >>> named("über.jpg") == "über.jpg".encode(), named(r"caf\xe9.jpg"), named(r"a\x.jpg")
+    (True, b'caf\xe9.jpg', b'a\\x.jpg')
+    """
+    return ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), text.encode())

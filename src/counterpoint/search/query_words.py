@@ -1,5 +1,6 @@
 """What a user searches for: an image file, or an image of the folder by its number or path."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from counterpoint.data import UnreadableImageError
+from counterpoint.data.packed_names import shown
 from counterpoint.data.pictures import FileOnDisk
 from counterpoint.data.source import StoredPicture
 from counterpoint.evaluation import Representation
@@ -61,7 +63,7 @@ def _query(vectors: Vectors, word: str, known: dict[str | None, int]) -> Query:
     root = vectors.record.data["path"]
     own = Path(word).parent.resolve() / Path(word).name  # a link is the image that it is called
     inside = [str(place).removeprefix(f"{root}/") for place in (own, Path(word).resolve())]
-    names = [word, *inside] if root else [word]
+    names = [shown(os.fsencode(name)) for name in ([word, *inside] if root else [word])]
     row = next((known[one] for one in names if one in known), -1)
     if row < 0 and not Path(word).is_file():
         raise FileNotFoundError(

@@ -55,7 +55,7 @@ def search_page(
 
 
 def _section(vectors: Vectors, query: Query, record: dict[str, Any]) -> Html:
-    place = query.word if record["sample"] is None else vectors.full_path(record["sample"])
+    place = record["query"] if record["sample"] is None else vectors.full_path(record["sample"])
     title = _name(place) or f"image {record['sample']}"
     cards = [_card(vectors, number, one) for number, one in enumerate(record["found"], start=1)]
     asked = el(

@@ -1,7 +1,9 @@
 """What was found, as plain data: for JSON, for the table and for the gallery."""
 
+import os
 from typing import Any
 
+from counterpoint.data.packed_names import shown
 from counterpoint.search.nearest_vectors import Nearest
 from counterpoint.search.query_words import Query
 from counterpoint.vectors import Vectors
@@ -14,7 +16,7 @@ def found_records(
     rows, cosines = nearest.rows.tolist(), nearest.cosines.tolist()
     return [
         {
-            "query": query.word,
+            "query": shown(os.fsencode(query.word)),
             "sample": int(vectors.samples[query.row]) if query.row >= 0 else None,
             "found": [
                 row_record(vectors, row) | {"cosine": round(cosine, 6)}

@@ -14,6 +14,7 @@ from jaxtyping import Float16, Int64
 from torch import Tensor
 
 from counterpoint.data import UnreadableImageError, open_data
+from counterpoint.data.packed_names import named
 from counterpoint.data.pictures import FileOnDisk
 from counterpoint.data.source import StoredPicture
 from counterpoint.progress import tracked
@@ -180,16 +181,22 @@ class Vectors:
 
     def picture(self, sample: int) -> StoredPicture | None:
         """Open the picture of an image, to look at; None where it is not there any more."""
-        root, path = self.record.data["path"], self._path_of(sample)
+        file = self.file(sample)
         try:
-            if path is not None and (Path(root or "") / path).is_file():
-                return FileOnDisk(Path(root or "") / path).picture()
+            if file is not None:
+                return FileOnDisk(file).picture()
             if self._numbered is None:
                 return None
             source, number = self._numbered.place(sample)
             return source.stored(number).picture()
         except UnreadableImageError:
             return None
+
+    def file(self, sample: int) -> Path | None:
+        """Find the file of an image; None where it is not there any more, or never was."""
+        root, path = Path(self.record.data["path"] or ""), self._path_of(sample)
+        names = () if path is None else (path, os.fsdecode(named(path)))
+        return next((root / name for name in names if (root / name).is_file()), None)
 
     def full_path(self, sample: int) -> str | None:
         """Return where the file of an image was; None for images without files."""
