@@ -153,6 +153,18 @@ def test_an_image_whose_name_is_no_text_is_linked_and_shown(tmp_path):
     assert all(made.picture(row.sample) is not None for row in equal)
 
 
+def test_a_picture_that_was_damaged_since_has_no_thumbnail(vectors, folder, tmp_path):
+    found = curate(vectors)
+    file = folder / "train/kind0/900.png"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    try:
+        write_curated(found, decisions(found), tmp_path / "c")
+    finally:
+        file.write_bytes(whole)
+    assert (tmp_path / "c/gallery.html").read_text().count("no picture") == 1
+
+
 def test_what_was_interrupted_is_written_again(vectors, tmp_path):
     found = curate(vectors)
     write_curated(found, decisions(found), tmp_path)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from counterpoint.curation.curator import Curation
 from counterpoint.curation.decisions import LEAVE_OUT, Decision, counts
+from counterpoint.data import UnreadableImageError
 from counterpoint.report.gallery_page import (
     PageTop,
     copied_lines,
@@ -160,7 +161,11 @@ class _Pictures:
     def _uri(self, sample: int) -> str | None:
         if sample not in self.made:
             stored = self.found.vectors.picture(sample)
-            self.made[sample] = None if stored is None else data_uri(thumbnail(stored, side=SIDE))
+            try:
+                made = None if stored is None else data_uri(thumbnail(stored, side=SIDE))
+            except UnreadableImageError:
+                made = None  # it was changed since it was embedded
+            self.made[sample] = made
         return self.made[sample]
 
 
