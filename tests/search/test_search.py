@@ -232,6 +232,8 @@ def test_a_table_and_what_comes_next(photos, capsys):
     [
         (["nothing.jpg"], "nothing.jpg is no file, and no path or number of an image in"),
         (["99"], "has no vector of sample 99; needs a number below 42"),
+        (["9" * 24], f"has no vector of sample {'9' * 24}; needs a number below 42"),
+        (["5", "--index", "ivfpq"], "has 42 vectors; an index needs 256, give --index exact"),
         ([__file__], "test_search.py: "),
         (["3", "--out", "gallery.png"], "needs the name of a page, such as gallery.html"),
     ],

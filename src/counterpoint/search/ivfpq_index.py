@@ -26,6 +26,7 @@ INDEX, MATRIX, RECORD = "index.faiss", "index.f16", "index.json"
 FORMAT = 1
 TRAINED = 48  # vectors for each cell that k-means sees; faiss warns below 39
 CODE = 4  # numbers of a vector that share a byte of its code
+LEAST = 256  # vectors: a code is one of as many centres
 TRIED, NEAR = 256, 10  # vectors by which the index is measured, and their neighbours
 ENOUGH = 0.97  # recall at which the search stops to become wider; our choice
 SHORT = 40  # times as many as are asked for are compared exactly
@@ -112,6 +113,11 @@ def open_index(vectors: Vectors, *, build: bool = True) -> IvfPqIndex | None:
 def build_index(vectors: Vectors, parts: str) -> IvfPqIndex:
     """Build an index and keep it in the folder; it is measured, and widened until it is good."""
     faiss = _faiss()
+    if vectors.count < LEAST:
+        raise ValueError(
+            f"search: {vectors.folder} has {vectors.count} vectors; an index needs {LEAST}, give "
+            "--index exact"
+        )
     (vectors.folder / RECORD).unlink(missing_ok=True)
     write_whole(vectors.folder / MATRIX, lambda place: _write_matrix(vectors, place))
     matrix = _mapped(vectors.folder, vectors.width)

@@ -53,7 +53,8 @@ def find_queries(vectors: Vectors, words: Sequence[str]) -> tuple[Query, ...]:
 
 def _query(vectors: Vectors, word: str, known: dict[str | None, int]) -> Query:
     if word.isdecimal() and not Path(word).is_file():
-        row = int(torch.searchsorted(vectors.samples, int(word)))
+        wanted = min(int(word), vectors.record.count)  # more than 64 bits fit no tensor
+        row = int(torch.searchsorted(vectors.samples, wanted))
         if row < vectors.count and int(vectors.samples[row]) == int(word):
             return Query(word, row)
         raise ValueError(
