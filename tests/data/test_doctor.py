@@ -218,6 +218,25 @@ def test_nothing_is_suggested_where_nothing_can_be_read(tmp_path):
     assert suggested(source, look_at(source, "looking"), "x") is None
 
 
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("gone/found.json", "json: there is no folder gone; make it first"),
+        (".", "json: . is a folder; needs the name of a file"),
+        ("s3://bucket/found.json", "json: got s3://bucket/found.json; needs the name of a file of"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(
+    sick, place, why, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for words in (["doctor", str(sick)], ["plan", "--images", "1000"]):
+        with pytest.raises(SystemExit) as stop:
+            main([*words, "--json", place])
+        assert why in str(stop.value)
+        assert capsys.readouterr().out == ""
+
+
 def test_the_command(sick, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     asked = ["--weights", "scratch", "--seconds", "0", "--json", str(tmp_path / "found.json")]

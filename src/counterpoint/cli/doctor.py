@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
-from counterpoint.cli.early import refuse_early
+from counterpoint.cli.early import refuse_early, refuse_no_file
 
 if TYPE_CHECKING:
     from counterpoint.doctor import Suggestion
@@ -37,6 +37,8 @@ def doctor_command(
         json: File to write the findings to, for programs (default: none).
     """
     refuse_early(data=data, encoder=encoder, weights=None if weights == "scratch" else weights)
+    if json is not None:
+        refuse_no_file("json", json)
     from json import dumps
     from pathlib import Path
 

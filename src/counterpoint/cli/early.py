@@ -66,6 +66,22 @@ def refuse_store(out: str) -> None:
         )
 
 
+def refuse_no_file(option: str, place: str) -> None:
+    """Refuse a name under which no file can be written, before the work that it is to hold.
+
+    >>> refuse_no_file("json", ".")
+    Traceback (most recent call last):
+        ...
+    ValueError: json: . is a folder; needs the name of a file
+    """
+    if is_address(place):
+        raise ValueError(f"{option}: got {place}; needs the name of a file of this machine")
+    if Path(place).is_dir():
+        raise ValueError(f"{option}: {place} is a folder; needs the name of a file")
+    if not Path(place).parent.is_dir():
+        raise FileNotFoundError(f"{option}: there is no folder {Path(place).parent}; make it first")
+
+
 def refuse_unknown(what: str, name: str, known: tuple[str, ...], *, more: str = "") -> None:
     """Refuse a name that is not one of a closed list.
 

@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 from counterpoint.catalogue import GPUS, NETWORKS
-from counterpoint.cli.early import refuse_early, refuse_unknown
+from counterpoint.cli.early import refuse_early, refuse_no_file, refuse_unknown
 from counterpoint.cli.last_words import last_words
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def plan_command(
     refuse_unknown("gpu", gpu, GPUS)
     refuse_unknown("network", network, NETWORKS)
     refuse_early(data=data, method=method, encoder=encoder)
+    if json is not None:
+        refuse_no_file("json", json)
     if (data is None) == (images is None):
         raise ValueError("plan: needs DATA or --images N, and not both")
     count = (1 if here else 8) if gpus is None else gpus
