@@ -218,6 +218,15 @@ def test_nothing_is_suggested_where_nothing_can_be_read(tmp_path):
     assert suggested(source, look_at(source, "looking"), "x") is None
 
 
+def test_nothing_is_suggested_where_all_that_was_looked_at_is_broken(tmp_path, capsys):
+    for number in range(12):
+        Image.new("RGB", (40, 40), (number, 0, 0)).save(tmp_path / f"{number:02}.png")
+    for number in range(3):
+        (tmp_path / f"{number:02}.png").write_bytes(b"")
+    main(["doctor", str(tmp_path), "--limit", "3", "--seconds", "0"])
+    assert "no suggestion: too few readable images" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("place", "why"),
     [

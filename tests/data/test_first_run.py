@@ -2,7 +2,9 @@
 
 import json
 import shlex
+import subprocess
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import timm
@@ -13,8 +15,10 @@ from counterpoint.cli import main
 from counterpoint.data import ArraySource, open_data
 from counterpoint.doctor.alternatives import Alternative, agrees, decide, faster
 from counterpoint.doctor.beginning import FEW, beginning
+from counterpoint.doctor.comparison import compare_ways
 from counterpoint.doctor.compile_trial import try_compiling
 from counterpoint.doctor.measurement import race, racer, some_batches
+from counterpoint.doctor.suggestion import first_job
 from counterpoint.framework.settings import Training
 from counterpoint.methods import method_named
 
@@ -110,6 +114,28 @@ def test_compiling_is_measured_and_stopped_in_time(noise, monkeypatch):
     method, training = method_named("simclr-small", size=16), Training(batch=8)
     asked = {"batch": 8, "precision": "32-true", "seconds": 1.0}
     assert try_compiling(method, (3, 16, 16), training, **asked) is None
+
+
+def test_it_is_said_where_compiling_does_not_work(noise, monkeypatch):
+    """A trial that fails at once would not get further in more seconds."""
+    said = """Traceback (most recent call last):
+torch._inductor.exc.InductorError: InvalidCxxCompiler: No working C++ compiler found
+
+Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace
+"""
+
+    def run(words, *, stderr=said, **_):
+        raise subprocess.CalledProcessError(1, words, stderr=stderr)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    job = first_job(beginning(noise, encoder=None, weights="scratch"), noise, batch=8)
+    asked = {"small": 8, "seconds": 0.1, "planned": lambda _: 10**9, "tell": lambda _: None}
+    assert compare_ways(job, **asked).note == (
+        "compiling does not work here: InductorError: InvalidCxxCompiler: No working C++ compiler "
+        "found"
+    )
+    monkeypatch.setattr(subprocess, "run", partial(run, stderr=""))
+    assert compare_ways(job, **asked).note.endswith("here: its process ended with 1")
 
 
 def test_few_photos_start_from_weights_and_many_do_not(data):

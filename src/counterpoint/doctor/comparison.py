@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from counterpoint.doctor.alternatives import Alternative, WayVerdict, decide
-from counterpoint.doctor.compile_trial import try_compiling
+from counterpoint.doctor.compile_trial import NotCompiledError, try_compiling
 from counterpoint.doctor.measurement import Racer, race, racer, some_batches
 from counterpoint.framework.settings import Precision
 from counterpoint.job import Job
@@ -58,18 +58,22 @@ def compare_ways(
         note = f"compiling was not measured: a run of {lasts / 60:.0f} minutes is too short for it"
     else:
         tell(f"compiling, for at most {seconds / 2:.0f} s")
-        pair = try_compiling(
-            job.method,
-            job.image,
-            job.training,
-            batch=small,
-            precision=best.precision,
-            seconds=seconds / 2,
-        )
-        if pair is None:
-            note = f"compiling was not done after {seconds / 2:.0f} s; --seconds 600 measures it"
+        try:
+            pair = try_compiling(
+                job.method,
+                job.image,
+                job.training,
+                batch=small,
+                precision=best.precision,
+                seconds=seconds / 2,
+            )
+        except NotCompiledError as error:
+            note = f"compiling does not work here: {error}"
         else:
-            by_compiling = decide(pair[0], [pair[1]], images=planned(pair[0].speed))[1:]
+            note = f"compiling was not done after {seconds / 2:.0f} s; --seconds 600 measures it"
+            if pair is not None:
+                note = ""
+                by_compiling = decide(pair[0], [pair[1]], images=planned(pair[0].speed))[1:]
     fewer = next((v.way.batch for v in by_batch[1:] if v.taken), None)
     return WayComparison(
         (*precise, *by_batch, *by_compiling),

@@ -1,6 +1,7 @@
 """Whether compiling pays, tried in a process of its own: it may take minutes, and is ended then."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import asdict
@@ -17,6 +18,11 @@ from counterpoint.job_record import read_training
 from counterpoint.methods import read_method
 
 STEPS = 5.0  # seconds of steps after the warm-up
+CAUSE = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception): .*)$", re.MULTILINE)
+
+
+class NotCompiledError(RuntimeError):
+    """Compiling fails on this machine: more time would not help."""
 
 
 def try_compiling(
@@ -30,7 +36,8 @@ def try_compiling(
 ) -> tuple[Alternative, Alternative] | None:
     """Measure a way as it is and compiled, on noise; None where the time is not enough.
 
-    torch.compile cannot be interrupted, so that another process does it, and is ended.
+    torch.compile cannot be interrupted, so that another process does it, and is ended. Where it
+    fails, a `NotCompiledError` says why.
     """
     asked = {
         "method": method.to_json(),
@@ -49,8 +56,11 @@ def try_compiling(
             timeout=seconds,
             check=True,
         )
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
-        return None  # no compiler, for one
+    except subprocess.TimeoutExpired:
+        return None
+    except subprocess.CalledProcessError as error:  # no compiler, for one
+        causes = CAUSE.findall(error.stderr) or [f"its process ended with {error.returncode}"]
+        raise NotCompiledError(causes[-1]) from error
     plain, other = (_read(each) for each in json.loads(done.stdout.splitlines()[-1]))
     return plain, other
 

@@ -102,7 +102,7 @@ def suggested(
     first = beginning(source, encoder=encoder, weights=weights)
     broken = [look.sample for look in looks if look.broken is not None]
     few = fitting_batch(training_of(first.method).batch, len(source)) < 2
-    if few or len(broken) > len(source) // 2:
+    if few or len(broken) > len(looks) // 2:  # not all may have been looked at
         return None
     source = source.marked(broken)
     job = first_job(first, source, size=_side(first, source, [x for x in looks if not x.broken]))

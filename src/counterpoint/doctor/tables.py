@@ -110,7 +110,7 @@ def _measured(comparison: WayComparison) -> Table:
             f"{way.memory / 2**30:.1f} GiB",
             f"[green]{verdict.why or 'taken'}[/]" if verdict.taken else verdict.why,
         )
-    table.caption, table.caption_justify = comparison.note, "left"
+    table.caption, table.caption_justify = escape(comparison.note), "left"
     return table
 
 
@@ -119,5 +119,5 @@ def _suggestion(suggestion: Suggestion) -> Table:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in suggestion.rows().items():
-        table.add_row(name, value)
+        table.add_row(name, escape(value))
     return table
