@@ -195,9 +195,9 @@ def test_the_command_prints_and_ends_with_the_next(vectors, tmp_path, capsys, mo
     said = capsys.readouterr().out
     assert "near-duplicate pairs" in said
     assert f"counterpoint curate {vectors.folder} --out curated" in said
-    monkeypatch.setattr(sys, "argv", [*sys.argv, "--out", str(tmp_path / "c")])
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--out", f"{tmp_path / 'my set'}/"])
     main()
-    assert f"counterpoint pretrain {tmp_path / 'c'}/images" in capsys.readouterr().out
+    assert f"counterpoint pretrain '{tmp_path / 'my set'}/images'" in capsys.readouterr().out
 
 
 def test_mistakes_are_said_in_a_line(vectors, tmp_path):

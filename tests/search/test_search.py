@@ -211,7 +211,7 @@ def test_a_bare_encoder_embeds_and_is_opened_again(photos, tmp_path, capsys):
     assert made.record.encoder["address"]["encoder"] == "small"
     saved = tmp_path / "again.jpg"
     shutil.copy(root / made.paths[9], saved)
-    capsys.readouterr()
+    assert f"next: counterpoint search '{out}' IMAGE" in capsys.readouterr().out
     (found,) = said(capsys, out, saved, "--count", "2")
     assert found["found"][0]["path"] == made.paths[9]
     assert found["found"][0]["cosine"] > 0.999

@@ -1,5 +1,6 @@
 """counterpoint curate."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,15 +62,17 @@ def curate_command(
     console.print(", ".join(f"{word} {number:,}" for word, number in said.items()))
     if out is None:
         console.print("nothing is written; to get the lists, the page and the links:")
-        console.print(f"counterpoint curate {vectors} --out curated", markup=False)
+        words = ["counterpoint", "curate", vectors, "--out", "curated"]
+        console.print(shlex.join(words), markup=False)
         return
     links = write_curated(found, rows, Path(out))
-    place = escape(out)
+    place = escape(str(Path(out)))
     console.print(f"decisions and reasons: [bold]{place}/decisions.csv[/] (and .parquet)")
     console.print(f"pictures: [bold]{place}/gallery.html[/]")
     if links:
         console.print(f"{links:,} links to what stays: [bold]{place}/images[/]")
-        console.print(f"counterpoint pretrain {out}/images --out runs/curated", markup=False)
+        words = ["counterpoint", "pretrain", str(Path(out) / "images"), "--out", "runs/curated"]
+        console.print(shlex.join(words), markup=False)
 
 
 def _table(found: "Curation") -> "Table":

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Literal
 
 from counterpoint.cli.early import refuse_early
+from counterpoint.cli.last_words import last_words
 
 if TYPE_CHECKING:
     from counterpoint.vectors import Vectors
@@ -107,4 +108,4 @@ def _say(made: "Vectors", parts: int) -> None:
     if bad:
         such = escape(f"{bad[0].path}: {bad[0].error}")
         console.print(f"{len(bad):,} images cannot be read, such as {such}")
-    console.print(f"next: counterpoint search {place} IMAGE --out gallery.html")
+    last_words("", ["counterpoint", "search", made.folder, "IMAGE", "--out", "gallery.html"])
