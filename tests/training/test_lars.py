@@ -117,3 +117,23 @@ def test_a_loaded_state_goes_on_where_it_was_with_channels_last(name):
         }
         two.load_state_dict(saved)
     assert torch.equal(first.weight, second.weight)
+
+
+@pytest.mark.parametrize("name", ["lars", "sgd", "adam"])
+def test_a_scale_of_the_loss_changes_nothing(name):
+    """A fused optimiser is given scaled gradients by `GradScaler`, in a Trainer in 16-mixed."""
+    plain, scaled = (network().float() for _ in range(2))
+    training = Training(optimiser=name, lr=1.0, weight_decay=1e-2, decay_norms=True)
+    one, other = optimiser(plain, training), optimiser(scaled, training)
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+    images = torch.randn(6, 5, generator=torch.Generator().manual_seed(0))
+    for _ in range(3):
+        plain(images).square().sum().backward()
+        one.step()
+        one.zero_grad()
+        scaler.scale(scaled(images).square().sum()).backward()
+        scaler.step(other)
+        scaler.update()
+        other.zero_grad()
+    for a, b in zip(plain.parameters(), scaled.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)

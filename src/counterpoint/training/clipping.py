@@ -18,11 +18,11 @@ def clip(
     value: float | None,
     algorithm: str | None,
 ) -> None:
-    """Clip gradients as the Trainer asks, also in bf16.
+    """Clip gradients as the Trainer asks, also in mixed precision.
 
-    Under mixed precision Lightning refuses fused optimisers, since those may still have to divide
-    gradients by the scale of the losses. bf16 has no such scale. Sharded gradients have the length
-    of all their rows.
+    There Lightning refuses fused optimisers, since those may still have to divide gradients by the
+    scale of the losses. bf16 has no such scale; in fp16 they are divided here. Sharded gradients
+    have the length of all their rows.
     """
     weights = [w for group in optimizer.param_groups for w in group["params"]]
     gradients = [w.grad for w in weights if w.grad is not None]
@@ -30,11 +30,18 @@ def clip(
         _clip_rows(gradients, value, by_norm=algorithm in (None, "norm"))
         return
     plugin = module.trainer.precision_plugin
-    if not isinstance(plugin, MixedPrecision) or plugin.scaler is not None:
+    if not isinstance(plugin, MixedPrecision):
         module.clip_gradients(optimizer, value, algorithm)
-    else:
-        kind = GradClipAlgorithmType(algorithm or "norm")
-        Precision.clip_gradients(plugin, optimizer, value or 0.0, kind)
+        return
+    if value and plugin.scaler is not None and _unscales(optimizer):
+        plugin.scaler.unscale_(optimizer)
+    kind = GradClipAlgorithmType(algorithm or "norm")
+    Precision.clip_gradients(plugin, optimizer, value or 0.0, kind)
+
+
+def _unscales(optimiser: torch.optim.Optimizer) -> bool:
+    """Tell whether an optimiser divides by the scale in its step; Lightning does for all others."""
+    return bool(getattr(optimiser, "_step_supports_amp_scaling", False))
 
 
 @torch.no_grad()

@@ -15,7 +15,8 @@ class Lars(SGD):
        r = c \, \|w\| / (\|g\| + \lambda \|w\| + \epsilon) $$
 
     in the groups that have `adapt`; r is 1 where a weight or its gradient is zero. What follows
-    is torch's fused SGD, which leaves everything as it is when `found_inf` says so.
+    is torch's fused SGD, which leaves everything as it is when `found_inf` says so. Gradients that
+    a `GradScaler` has scaled are divided by its scale first.
 
     >>> weight = torch.nn.Parameter(torch.tensor([3.0, 4.0]))
     >>> weight.grad = torch.tensor([0.0, 10.0])
@@ -51,6 +52,7 @@ class Lars(SGD):
             with torch.enable_grad():
                 loss = closure()
         decays = [group["weight_decay"] for group in self.param_groups]
+        self._unscale()
         for group in self.param_groups:
             if group["adapt"]:
                 self._adapt(group)
@@ -59,6 +61,16 @@ class Lars(SGD):
         for group, decay in zip(self.param_groups, decays, strict=True):
             group["weight_decay"] = decay
         return loss
+
+    @torch.no_grad()
+    def _unscale(self) -> None:
+        """Divide gradients by the scale of their losses, where a scaler leaves that to us."""
+        scale: Tensor | None = getattr(self, "grad_scale", None)
+        if scale is None:
+            return
+        weights = [p for group in self.param_groups for p in group["params"]]
+        torch._foreach_div_([p.grad for p in weights if p.grad is not None], scale)
+        self.grad_scale = None  # so that the fused step does not do it again
 
     @torch.no_grad()
     def _adapt(self, group: dict[str, Any]) -> None:
