@@ -10,6 +10,7 @@ import pytest
 import torch
 from lightning.pytorch.callbacks import LearningRateMonitor, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger
+from lightning.pytorch.plugins.precision import MixedPrecision
 from torch.utils.data import BatchSampler, DataLoader, TensorDataset
 
 from counterpoint import (
@@ -144,6 +145,29 @@ def test_views_made_in_the_dataset_accumulation_and_clipping(cifar, trainer):
     mine.fit(module, Cifar(cifar.train, with_views=ViewTransform(SMALL)))
     assert mine.global_step == 4
     assert mine.optimizers[0].defaults["lr"] == module.training_settings.lr * 32 / 256
+
+
+def test_gradients_are_clipped_in_16_mixed_too(cifar, trainer):
+    """Fused optimisers divide by the scale of the losses themselves: clipping has to come after."""
+    training = training_of(SMALL, optimiser="sgd")
+    module = ContrastiveModule(SMALL, image=(3, 32, 32), training=training)
+    half = MixedPrecision("16-mixed", "cpu", scaler=torch.amp.GradScaler("cpu", init_scale=64.0))
+    mine = trainer(max_steps=1, gradient_clip_val=0.01, plugins=[half], limit_val_batches=0)
+    mine.fit(module, Cifar(cifar.train))
+    length = torch.nn.utils.get_total_norm([p.grad for p in module.parameters()])
+    assert float(length) == pytest.approx(0.01, rel=1e-3)
+
+
+@pytest.mark.parametrize("precision", ["bf16-true", "64-true"])
+def test_weights_of_another_precision_have_views_of_it(cifar, trainer, precision):
+    """Views with blur are made in fp32, and come as the weights are."""
+    large = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)), size=64)
+    images = torch.nn.functional.interpolate(cifar.train.images[:16], (64, 64))
+    module = ContrastiveModule(large, image=(3, 64, 64))
+    mine = trainer(max_steps=1, precision=precision)
+    mine.fit(module, DataLoader(images, batch_size=16))
+    assert mine.global_step == 1
+    assert mine.callback_metrics["loss"].isfinite()
 
 
 def test_a_momentum_twin_moves_once_an_update(cifar, trainer):

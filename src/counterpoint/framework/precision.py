@@ -35,16 +35,20 @@ def full_fp32(device: torch.device) -> Iterator[None]:
     """Compute without autocast, and matrix products of fp32 neither in TF32 nor in bf16.
 
     The second is what `torch.set_float32_matmul_precision("medium")` asks for; Lightning
-    suggests it on GPUs, and CPUs with bf16 units follow it too.
+    suggests it on GPUs, and CPUs with bf16 units follow it too. New tensors are fp32 as well, where
+    Lightning makes others the default ("bf16-true", "64-true").
     """
     mkldnn: Any = torch.backends.mkldnn  # torch 2.14's hints do not have its matmul
     products = torch.backends.cuda.matmul, mkldnn.matmul
     before = [product.fp32_precision for product in products]
+    default = torch.get_default_dtype()
     for product in products:
         product.fp32_precision = "ieee"
+    torch.set_default_dtype(torch.float32)
     try:
         with without_autocast(device):
             yield
     finally:
+        torch.set_default_dtype(default)
         for product, precision in zip(products, before, strict=True):
             product.fp32_precision = precision

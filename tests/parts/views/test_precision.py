@@ -72,6 +72,20 @@ def test_views_are_fp32_under_any_precision(name, size, eager, cifar, monkeypatc
             assert torch.equal(one, other), precision
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_views_for_weights_of_another_precision_are_those_of_fp32(dtype, cifar):
+    images = torch.nn.functional.interpolate(cifar.train.images[:12], (64, 64))
+    built = pipelines.simclr_views(64).build((3, 64, 64))
+    expected = every_view(built, images)[2:]
+    torch.set_default_dtype(dtype)  # as Lightning does around a step in bf16-true and 64-true
+    try:
+        seen = every_view(built, images)[2:]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for one, other in zip(seen, expected, strict=True):
+        assert torch.equal(one, other.to(dtype))
+
+
 def test_a_run_in_bf16_blurs_without_numba(tmp_path, monkeypatch):
     without_numba(monkeypatch)
     pixels = torch.randint(256, (32, 3, 64, 64), dtype=torch.uint8)

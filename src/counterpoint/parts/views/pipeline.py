@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from counterpoint.framework import Draw, PartError
@@ -77,7 +78,8 @@ def _certain(stage: Stage) -> bool:
 class BuiltPipeline:
     """A pipeline for images of one shape, or for pictures that are cut to one.
 
-    Views are made in fp32, whatever autocast says around them.
+    Views are made in fp32, whatever precision is asked for around them; they come in torch's
+    default, which is that of the weights.
     """
 
     stages: tuple[Stage, ...]
@@ -103,14 +105,16 @@ class BuiltPipeline:
             drawn = self.drawn(draw)
             every = whole_of(images, views=len(self.places))
             windows = self._plan.windows(every, drawn)
-            return self._plan.carry_out(images, windows, drawn).chunk(len(self.places))
+            made = self._plan.carry_out(images, windows, drawn)
+        return self._views(made)
 
     @torch.no_grad()
     def unfused(self, images: Images, draw: Draw) -> tuple[View, ...]:
         """Return the same views by one stage after the other."""
         every = torch.cat([images] * len(self.places))
         with full_fp32(images.device):
-            return unfused(self.stages, every, self.drawn(draw)).chunk(len(self.places))
+            made = unfused(self.stages, every, self.drawn(draw))
+        return self._views(made)
 
     def cut(self, pictures: Sequence[Picture], draw: Draw) -> Cuts:
         """Decode pictures of any size and cut the views' boxes out, as bytes."""
@@ -125,8 +129,8 @@ class BuiltPipeline:
     def finish(self, cuts: Cuts, draw: Draw) -> tuple[View, ...]:
         """Do what is left to do with the cuts, in one batch on their device."""
         with full_fp32(cuts[0].device):
-            every = self._plan.carry_out(torch.cat(cuts), (), self.drawn(draw))
-            return every.chunk(len(self.places))
+            made = self._plan.carry_out(torch.cat(cuts), (), self.drawn(draw))
+        return self._views(made)
 
     def chains(self, heights: Lengths, widths: Lengths, draw: Draw) -> tuple[Chain, ...]:
         """Return the windows of every view on pictures of these sizes."""
@@ -152,6 +156,10 @@ class BuiltPipeline:
         """Draw the numbers of all stages, for the samples of each view in turn."""
         counts = [stage.numbers for stage in self.stages]
         return uniform_draws(draw, views=self.places, counts=counts, shared=self.shared)
+
+    def _views(self, made: Float[Tensor, "row ..."]) -> tuple[View, ...]:
+        """Divide what was made into views, in the precision that the weights are in."""
+        return made.to(torch.get_default_dtype()).chunk(len(self.places))
 
     @property
     def _plan(self) -> Plan:
