@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from counterpoint.framework import Draw
+from counterpoint.framework import Draw, PartError
 from counterpoint.parts.views import (
     CentreCrop,
     ColourJitter,
@@ -210,3 +210,31 @@ def test_what_every_view_has_is_in_the_evaluation_too():
     likely = Pipeline((RandomResizedCrop(8), Greyscale(p=0.9), norm), views=1)
     (view,) = likely.build((3, 12, 12)).evaluation(images, Draw(0, 0, torch.arange(4)))
     assert not torch.equal(view[:, 0], view[:, 1])
+
+
+def test_photos_of_several_sizes_are_resized_before_what_is_drawn():
+    """A flip, a shift or a crop behind a resize: each photo has its own size until then."""
+    norm = Normalise((0.5,) * 3, (0.25,) * 3)
+    fixed = Pipeline((Resize(10), CentreCrop(8), norm), views=1)
+    moving = Pipeline((Resize(10), CentreCrop(8), Translation(2), HorizontalFlip(), norm))
+    crop = Pipeline((RandomResizedCrop(8), HorizontalFlip(), norm), views=1)
+    photos = [torch.randint(0, 256, (3, *size), dtype=torch.uint8) for size in SIDES]
+    draw = Draw(0, 0, torch.tensor([5, 3]))
+    for settings in (moving, MultiView((fixed, crop)), MultiView((crop, moving))):
+        built = settings.build((3, 12, 12))
+        views = built.finish(built.cut([Decoded(photo) for photo in photos], draw), draw)
+        for row, photo in enumerate(photos):
+            one = Draw(0, 0, draw.index[row : row + 1])
+            alone = built(photo[None], one)
+            for view, wanted in zip(views, alone, strict=True):
+                assert torch.allclose(view[row], wanted[0], atol=4.1 / 255 / 0.25)
+            again = built.finish(built.cut([Decoded(photo)], one), one)
+            for view, wanted in zip(views, again, strict=True):
+                assert torch.equal(view[row], wanted[0])
+
+
+def test_photos_that_a_resize_leaves_of_several_sizes_are_refused():
+    built = Pipeline((Resize(8), HorizontalFlip())).build((3, 12, 12))
+    photos = [Decoded(torch.zeros(3, *size, dtype=torch.uint8)) for size in SIDES]
+    with pytest.raises(PartError, match=r"varying size.*a resize and a central crop"):
+        built.cut(photos, Draw(0, 0, torch.arange(2)))

@@ -34,7 +34,7 @@ def cut(pictures: Sequence[Picture], chains: Sequence[Chain]) -> Cuts:
                 seen = resample_one(seen, later[place], window)
             cuts[view].append(seen)
         del image  # before the next is decoded: one picture at a time
-    return tuple(_stacked(view) for view in cuts)
+    return tuple(stacked(view) for view in cuts)
 
 
 def _needed(box: Box, size: tuple[int, int] | None) -> float:
@@ -56,13 +56,14 @@ def _scaled(box: Box, image: Tensor, picture: Picture) -> Box:
     return Box(top, left, height, width, box.mirrored)
 
 
-def _stacked(parts: list[Tensor]) -> Images:
+def stacked(parts: Sequence[Tensor]) -> Images:
+    """Put what was cut out of pictures into one batch; refuse cuts of several sizes."""
     sizes = {tuple(part.shape[-2:]) for part in parts}
     if len(sizes) > 1:
         raise PartError(
             "views",
             got=f"pictures of varying size: {sorted(sizes)[:3]}",
             needs="a stage that gives views of one size",
-            do="begin with a random resized crop, or use images of one size",
+            do="begin with a random resized crop, or with a resize and a central crop",
         )
-    return torch.cat(parts)
+    return torch.cat(tuple(parts))

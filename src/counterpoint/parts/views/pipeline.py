@@ -1,6 +1,6 @@
 """A pipeline A = (a_1, ..., a_N) and the views it draws of every image."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from counterpoint.framework import Draw, PartError
 from counterpoint.framework.precision import full_fp32
 from counterpoint.framework.records import Cuts, Images, Picture, Shape, View
-from counterpoint.parts.views.cutting import Chain, cut
+from counterpoint.parts.views.cutting import Chain, cut, stacked
 from counterpoint.parts.views.geometry import CentreCrop, Resize
 from counterpoint.parts.views.stage import Geometric, Numbers, Random, Stage
 from counterpoint.parts.views.stage_plan import Plan, make_plan, through, unfused
@@ -119,11 +119,17 @@ class BuiltPipeline:
     def cut(self, pictures: Sequence[Picture], draw: Draw) -> Cuts:
         """Decode pictures of any size and cut the views' boxes out, as bytes."""
         # Geometry alone decides what is cut out; colours come later, in `finish`.
-        if any(stage.numbers for stage in self.stages if isinstance(stage, Geometric)):
-            return cut(pictures, self.chains(*sizes_of(pictures), draw))
-        # Without chance nothing is gained by drawing for all at once, and sizes may differ.
-        each = (cut([p], self.chains(*sizes_of([p]), draw.some(1))) for p in pictures)
-        return tuple(torch.cat(views) for views in zip(*each, strict=True))
+        return cut_by(self.chains, pictures, draw, together=self.cuts_together)
+
+    @property
+    def cuts_together(self) -> bool:
+        """Whether boxes are drawn for pictures of several sizes at once.
+
+        A `Resize` asks for the size of each, and without chance nothing is gained.
+        """
+        geometry = [stage for stage in self.stages if isinstance(stage, Geometric)]
+        chance = any(stage.numbers for stage in geometry)
+        return chance and not any(isinstance(stage, Resize) for stage in geometry)
 
     @torch.no_grad()
     def finish(self, cuts: Cuts, draw: Draw) -> tuple[View, ...]:
@@ -164,6 +170,22 @@ class BuiltPipeline:
     @property
     def _plan(self) -> Plan:
         return make_plan(self.stages)
+
+
+def cut_by(
+    chains: Callable[[Lengths, Lengths, Draw], Sequence[Chain]],
+    pictures: Sequence[Picture],
+    draw: Draw,
+    *,
+    together: bool,
+) -> Cuts:
+    """Cut pictures by the chains of their sizes, all of them together or each by itself."""
+    if together:
+        return cut(pictures, chains(*sizes_of(pictures), draw))
+    rows = (Draw(draw.seed, draw.epoch, row) for row in draw.index.split(1))
+    pairs = zip(pictures, rows, strict=True)
+    each = (cut([picture], chains(*sizes_of([picture]), row)) for picture, row in pairs)
+    return tuple(stacked(views) for views in zip(*each, strict=True))
 
 
 def sizes_of(pictures: Sequence[Picture]) -> tuple[Tensor, Tensor]:

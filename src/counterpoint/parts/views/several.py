@@ -8,8 +8,9 @@ import torch
 
 from counterpoint.framework import Draw, PartError
 from counterpoint.framework.records import Cuts, Images, Picture, Shape, View
-from counterpoint.parts.views.cutting import cut
-from counterpoint.parts.views.pipeline import BuiltPipeline, Pipeline, sizes_of
+from counterpoint.parts.views.cutting import Chain
+from counterpoint.parts.views.pipeline import BuiltPipeline, Pipeline, cut_by
+from counterpoint.parts.views.window import Lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,13 @@ class BuiltMultiView:
         return tuple(view for one in self.pipelines for view in one(images, draw))
 
     def cut(self, pictures: Sequence[Picture], draw: Draw) -> Cuts:
-        sizes = sizes_of(pictures)
-        chains = [chain for one in self.pipelines for chain in one.chains(*sizes, draw)]
-        return cut(pictures, chains)
+        together = all(one.cuts_together for one in self.pipelines)
+        return cut_by(self.chains, pictures, draw, together=together)
+
+    def chains(self, heights: Lengths, widths: Lengths, draw: Draw) -> tuple[Chain, ...]:
+        """Return the windows of every view of every pipeline on pictures of these sizes."""
+        every = (one.chains(heights, widths, draw) for one in self.pipelines)
+        return tuple(chain for chains in every for chain in chains)
 
     def finish(self, cuts: Cuts, draw: Draw) -> tuple[View, ...]:
         views: list[View] = []
