@@ -90,7 +90,8 @@ class Keeper(Callback):
 
     def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         finished = trainer.global_step == trainer.max_steps
-        self._decide(trainer, pl_module, ended=True, finished=finished)
+        # A callback of a user's own may end a run early: what it has learned can be resumed too.
+        self._decide(trainer, pl_module, ended=True, finished=finished, last=trainer.should_stop)
 
     def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         self._settle(trainer)
@@ -109,15 +110,17 @@ class Keeper(Callback):
         *,
         ended: bool = False,
         finished: bool = False,
+        last: bool = False,
     ) -> None:
         assert isinstance(module, Pretrainer)
         always = self.timer.seconds == 0
         if ended or always or self.guard.known.save or self.guard.known.stop:
             self.guard.settle(module)  # nothing is saved of an update that is not finite
         known, self.guard.known = self.guard.known, Wishes()
-        if known.save or known.stop or finished:
+        last = last or known.stop or finished
+        if known.save or last:
             with phase(f"saving {step_name(trainer.global_step)}"):
-                self._save(trainer, last=known.stop or finished)
+                self._save(trainer, last=last)
             self.timer.reset()
         if known.stop and not finished:
             raise Stopped(preempted=known.preempted > 0)
