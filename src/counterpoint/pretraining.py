@@ -68,7 +68,7 @@ def pretrain(
     max_bad: float = MAX_BAD,
     patience: float = PATIENCE,
     health: bool = True,
-    loggers: Sequence[Logger] = (),
+    loggers: Sequence[Logger] | Logger = (),
     console: Console | None = None,
     **trainer: Any,
 ) -> Run:

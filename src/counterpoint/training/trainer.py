@@ -32,6 +32,7 @@ INSTEAD = {
     "max_epochs": "epochs=",
     "limit_train_batches": "steps=, or give fewer images",
     "overfit_batches": "steps=, or give fewer images",
+    "fast_dev_run": "steps=1",
     "logger": "loggers=[...]",
     "enable_checkpointing": "save_seconds=, the time between two checkpoints",
 }
@@ -43,7 +44,7 @@ LOGGERS = ("lightning.pytorch", "lightning.fabric", "pytorch_lightning", "lightn
 def trainer_for(
     training: Training,
     callbacks: list[Callback],
-    loggers: Sequence[Logger],
+    loggers: Sequence[Logger] | Logger,
     *,
     steps: int,
     asked: dict[str, Any],
@@ -59,7 +60,7 @@ def trainer_for(
     checkpoints = SafeCheckpointIO()
     plugins = [checkpoints, *environments(os.environ)]
     needed: dict[str, list[Any]] = {"callbacks": callbacks, "plugins": plugins}
-    together: dict[str, Any] = {key: [*asked.pop(key, []), *mine] for key, mine in needed.items()}
+    together = {key: [*_several(asked.pop(key, None)), *mine] for key, mine in needed.items()}
     wanted = asked.pop("devices", 1)
     say_missing_srun(wanted, os.environ)
     devices, nodes = placement(wanted, os.environ)
@@ -72,7 +73,7 @@ def trainer_for(
             num_nodes=asked.pop("num_nodes", nodes),
             precision=training.precision,
             accumulate_grad_batches=training.accumulate,
-            logger=list(loggers),
+            logger=_several(loggers),
             enable_progress_bar=asked.pop("enable_progress_bar", False),
             enable_model_summary=asked.pop("enable_model_summary", False),
             enable_checkpointing=False,
@@ -92,6 +93,18 @@ def trainer_for(
     loop: Any = runner.fit_loop.epoch_loop
     loop._broadcast_sigterm_tensor = lambda: None
     return runner
+
+
+def _several(given: Any) -> list[Any]:
+    """Return a list of what Lightning takes as one, as several or as None.
+
+    >>> _several(None), _several("one"), _several(("one", "two"))
+    ([], ['one'], ['one', 'two'])
+    """
+    if given is None:
+        return []
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    return list(given) if several else [given]
 
 
 def check_trainer_options(asked: Iterable[str], *, own: Iterable[str]) -> None:
