@@ -19,6 +19,7 @@ from counterpoint import (
     NarrowResNet,
     ViewTransform,
     contrast,
+    cpc_small,
     moco_small,
     simclr,
     training_of,
@@ -145,6 +146,16 @@ def test_views_made_in_the_dataset_accumulation_and_clipping(cifar, trainer):
     mine.fit(module, Cifar(cifar.train, with_views=ViewTransform(SMALL)))
     assert mine.global_step == 4
     assert mine.optimizers[0].defaults["lr"] == module.training_settings.lr * 32 / 256
+
+
+def test_the_one_view_of_a_method_needs_no_labels_behind_it(cifar, trainer):
+    """A dataset of views alone: a batch is then a list of one tensor."""
+    method = cpc_small()
+    see = ViewTransform(method)
+    views = [see(image) for image in cifar.train.images[:16]]
+    module, mine = ContrastiveModule(method, image=(3, 32, 32)), trainer(max_steps=1)
+    mine.fit(module, DataLoader(views, batch_size=8))
+    assert mine.global_step == 1
 
 
 def test_gradients_are_clipped_in_16_mixed_too(cifar, trainer):

@@ -73,10 +73,10 @@ class ContrastiveModule(L.LightningModule):
         device: torch.device,
         dataloader_idx: int,  # noqa: ARG002
     ) -> LoaderBatch:
-        return read_batch(batch).to(device)
+        return self._read(batch).to(device)
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
-        given = read_batch(batch)
+        given = self._read(batch)
         loss = reaching_all(self._loss(given, batch_idx, self.current_epoch), self.model)
         several = self.world.size > 1
         self.log("loss", loss.detach(), prog_bar=True, sync_dist=several, batch_size=len(given))
@@ -85,12 +85,12 @@ class ContrastiveModule(L.LightningModule):
     def validation_step(self, batch: Any, batch_idx: int) -> None:
         if not held_out(self.method.extraction):
             return  # a bank knows only the images that are trained on
-        given = read_batch(batch)
+        given = self._read(batch)
         loss = self._loss(given, batch_idx, 0)  # always the same views: epochs can be compared
         self.log("val_loss", loss, sync_dist=self.world.size > 1, batch_size=len(given))
 
     def predict_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002
-        given = read_batch(batch)
+        given = self._read(batch)
         if given.images is None:
             raise ValueError("batch: got views; needs images as bytes, to be embedded")
         return self.forward(given.images)
@@ -125,6 +125,9 @@ class ContrastiveModule(L.LightningModule):
         if batch is None:
             return self.training_settings.batch
         return batch * self.trainer.world_size * self.trainer.accumulate_grad_batches
+
+    def _read(self, batch: Any) -> LoaderBatch:
+        return read_batch(batch, views=len(self.model.views.shapes))
 
     def _loss(self, given: LoaderBatch, batch: int, epoch: int) -> Tensor:
         index = self._index(given, batch)

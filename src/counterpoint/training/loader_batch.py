@@ -43,8 +43,10 @@ class LoaderBatch:
         )
 
 
-def read_batch(batch: Any) -> LoaderBatch:
+def read_batch(batch: Any, *, views: int = 2) -> LoaderBatch:
     """Return the images, views, labels and numbers of a batch in any of the usual forms.
+
+    `views` are those of the method: where it is one, a list of one tensor is a list of views.
 
     >>> images = torch.zeros(2, 3, 8, 8, dtype=torch.uint8)
     >>> read_batch([images, torch.tensor([5, 6])]).labels
@@ -54,7 +56,8 @@ def read_batch(batch: Any) -> LoaderBatch:
         return batch
     if isinstance(batch, Mapping):
         return _named(batch)
-    if isinstance(batch, Sequence) and len(batch) > 1 and all(map(_is_view, batch)):
+    listed = isinstance(batch, Sequence) and len(batch) >= min(views, 2)
+    if listed and all(map(_is_view, batch)):
         return LoaderBatch(views=tuple(batch))
     if isinstance(batch, Sequence) and len(batch) in (1, 2):
         return replace(_pictures(batch[0]), labels=_labels(batch[1] if len(batch) > 1 else None))
