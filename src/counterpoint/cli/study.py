@@ -76,10 +76,12 @@ def study_command(
     from counterpoint.study.result_store import ResultStore
     from counterpoint.study.shorten import shortened
     from counterpoint.study.tables.outcome_table import require_figure
+    from counterpoint.study.tables.repeats import require_repeats
 
     if name.endswith(".py"):
         sys.stderr.write(f"counterpoint: running {name}\n")
     trials = shortened(trials_of(name, scale), seeds=seeds, limit=limit, images=images)
+    require_repeats(trials)
     if plan:
         _say_plan(trials, speed, price)
         given = {"scale": scale, "seeds": seeds, "limit": limit, "images": images, "out": out}

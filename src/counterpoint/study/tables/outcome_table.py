@@ -12,6 +12,7 @@ import torch
 from counterpoint.evaluation.scores import from_bitmap
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.tables.figure_kind import VALIDATION, FigureKind, figure_kind
+from counterpoint.study.tables.repeats import require_repeats
 from counterpoint.study.tables.significance import over_seeds, paired
 from counterpoint.study.trial import Trial
 
@@ -76,7 +77,8 @@ def outcomes_in_order(
 ) -> list[Outcome]:
     """Put outcomes where a study wants them: by fingerprint, one perhaps in several places."""
     found = {outcome.fingerprint: outcome for outcome in outcomes}
-    return [replace(found[f], trial=trial) for f, trial in planned if f in found]
+    places = {(f, trial.row, trial.column): trial for f, trial in reversed(planned)}  # each once
+    return [replace(found[f], trial=t) for (f, *_), t in reversed(places.items()) if f in found]
 
 
 def require_figure(trials: Iterable[Trial], figure: str) -> None:
@@ -107,6 +109,7 @@ def tabulate(
     """
     every = outcomes_in_order(outcomes, planned) if planned else list(outcomes)
     done = [o for o in every if o.state == "done"]
+    require_repeats(outcome.trial for outcome in done)
     missing = [o for o in done if figure not in o.figures]
     if missing:
         there = ", ".join(k for k in missing[0].figures)
