@@ -21,6 +21,7 @@ def anatomy_command(names: list[str], *, size: int = 32) -> None:
     for name in () if names == ["all"] else names:
         refuse_early(method=name)
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from counterpoint.methods import method_named
@@ -31,7 +32,9 @@ def anatomy_command(names: list[str], *, size: int = 32) -> None:
         console.print("counterpoint anatomy NAME NAME compares all settings", highlight=False)
         return
     chosen = [method_named(n, size=size) for n in names]
-    rows = list(zip(*(method.rows() for method in chosen), strict=True))
+    names = [escape(name) for name in names]
+    shown = ([(part, escape(words)) for part, words in method.rows()] for method in chosen)
+    rows = list(zip(*shown, strict=True))
     if len(names) > 3:  # side by side they would be too narrow to read
         table = Table("part", "method", "settings", title_justify="left")
         for number, row in enumerate(rows, start=1):

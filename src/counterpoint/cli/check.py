@@ -23,6 +23,7 @@ def check_command(
     """
     refuse_early(method=method, parts=parts)
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from counterpoint.checking import check
@@ -30,13 +31,13 @@ def check_command(
 
     console = Console()
     chosen = method_named(method, size=size, parts=loaded_parts(parts))
-    table = Table("", "check", "found", title=f"check {method}", title_justify="left")
+    table = Table("", "check", "found", title=escape(f"check {method}"), title_justify="left")
     well = True
     with console.status("checking ..."):
         for verdict in check(chosen, (3, size, size), count=batch_size, parts=parts):
             mark = "[green]ok[/]" if verdict.well else "[bold red]no[/]"
-            table.add_row(mark, verdict.name, verdict.found)
+            table.add_row(mark, escape(verdict.name), escape(verdict.found))
             well = well and verdict.well
-    console.print(str(chosen), highlight=False, soft_wrap=True)
+    console.print(str(chosen), highlight=False, markup=False, soft_wrap=True)
     console.print(table)
     sys.exit(0 if well else 1)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import isfinite
 
+from rich.markup import escape
 from rich.table import Table
 
 from counterpoint.report.words import duration, percent
@@ -85,8 +86,9 @@ class Progress:
             kind = figure_kind(self.figure)
             for column, (row, value) in self.best().items():
                 written = percent(value) if kind.percent else kind.number(value)
-                shown.add_row(f"best so far, {column}", f"{row}: {written} {self.figure}")
+                best = f"{row}: {written} {self.figure}"
+                shown.add_row(escape(f"best so far, {column}"), escape(best))
             for event in self.events.values():
                 if event.state in ("again", "failed"):
-                    shown.add_row(event.trial.key, f"{event.state}: {event.why[-200:]}")
+                    shown.add_row(event.trial.key, escape(f"{event.state}: {event.why[-200:]}"))
         return shown

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rich.markup import escape
 from rich.table import Table
 
 from counterpoint.report.words import duration, four_digits
@@ -32,7 +33,8 @@ def plan_table(planned: Sequence[Planned], *, speed: float, price: float | None)
         cells.setdefault((one.trial.row, one.trial.column), []).append(one)
     for (row, column), cell in cells.items():
         steps = four_digits(cell[0].steps)
-        shown.add_row(row, column, str(len(cell)), steps, *_sums(cell, price))
+        named = (escape(row), escape(column))
+        shown.add_row(*named, str(len(cell)), steps, *_sums(cell, price))
     shown.add_section()
     shown.add_row("all", "", str(len(planned)), "", *_sums(planned, price))
     return shown

@@ -77,7 +77,9 @@ class ResultStore:
     def every(self) -> list[Outcome]:
         """Read all outcomes in the order of their names."""
         system, place = self._at("")
-        files = sorted(system.glob(f"{place.rstrip('/')}/*/{FILE}"))
+        # Not by a pattern: the name of the folder may have brackets in it.
+        found = system.find(place.rstrip("/"), maxdepth=2)
+        files = sorted(file for file in found if file.endswith(f"/{FILE}"))
         return [Outcome.from_json(system.cat_file(file).decode()) for file in files]
 
     @property

@@ -16,6 +16,7 @@ from counterpoint.study.budget import Budget, Flops, Images, Seconds
 Value = bool | int | float | str | tuple[float, ...]
 LABELS = {"name", "row", "column"}
 """Words for people: they change where a result is shown, not what it is."""
+NAME_BYTES = 255  # of the name of a folder, on most disks
 PACKAGE = Path(__file__).parents[1]
 OWN = {"seed"}
 """Settings of training that a trial has a field for."""
@@ -105,7 +106,8 @@ class Trial:
     def key(self) -> str:
         """The name of its folder: readable, and its own."""
         words = "".join(c if c.isalnum() else "-" for c in self.name or self.kind).strip("-")
-        return f"{words}-s{self.seed}-{self.fingerprint}"
+        own = f"-s{self.seed}-{self.fingerprint}"
+        return words.encode()[: NAME_BYTES - len(own)].decode(errors="ignore") + own
 
     def to_json(self) -> str:
         return codec.to_text(codec.encode(self))

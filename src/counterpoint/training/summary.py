@@ -1,6 +1,7 @@
 """The summary printed before a run."""
 
 import torch
+from rich.markup import escape
 from rich.table import Table
 
 from counterpoint.data import Source
@@ -177,5 +178,5 @@ def start_table(
         "seed": str(training.seed),
     }
     for name, value in rows.items():
-        table.add_row(name, value)
+        table.add_row(name, escape(value))
     return table

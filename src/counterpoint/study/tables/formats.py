@@ -9,16 +9,23 @@ from counterpoint.study.tables.figure_kind import FigureKind
 from counterpoint.study.tables.outcome_table import Cell, Table
 
 Costs = Literal["none", "flops", "seconds"]
+LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+}
+"""What LaTeX reads, and how it is written as a sign."""
 HEAD = ("row", "column", "seeds", "mean", "spread", "p", "best", "images", "flops")
 
 
 def markdown(table: Table, *, cost: Costs = "flops") -> str:
     """Write mean and spread; bold is best, a star is behind it by more than chance."""
-    head = f"| | {' | '.join(table.columns)} |\n|---|{'---|' * len(table.columns)}\n"
+    columns = " | ".join(map(one_cell, table.columns))
+    head = f"| | {columns} |\n|---|{'---|' * len(table.columns)}\n"
     rows = []
     for row in table.rows:
         cells = [_markdown(table.cell(row, column), cost, table.kind) for column in table.columns]
-        rows.append(f"| {row} | {' | '.join(cells)} |")
+        rows.append(f"| {one_cell(row)} | {' | '.join(cells)} |")
     return head + "\n".join(rows) + f"\n\n{note(table, cost)}\n"
 
 
@@ -68,7 +75,9 @@ def note(table: Table, cost: Costs) -> str:
     if cost == "seconds":
         words.append("In brackets: minutes, all seeds, as measured where it ran.")
     if table.failed:
-        words.append(f"{table.failed} trials failed and are left out.")
+        one = table.failed == 1
+        many = "1 trial failed and is" if one else f"{table.failed} trials failed and are"
+        words.append(f"{many} left out.")
     return " ".join(words)
 
 
@@ -118,9 +127,16 @@ def _escaped(text: str) -> str:
     >>> _escaped("resnext50_32x4d & 5 %")
     'resnext50\\_32x4d \\& 5 \\%'
     """
-    for sign in "&%$#_{}":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    return "".join(LATEX.get(sign, sign) for sign in " ".join(text.split()))
+
+
+def one_cell(text: str) -> str:
+    r"""Keep a name from ending its cell or its line in Markdown.
+
+    >>> one_cell("views | encoder")
+    'views \\| encoder'
+    """
+    return " ".join(text.split()).replace("|", r"\|")
 
 
 def _place(table: Table, at: tuple[str, str]) -> tuple[int, int]:

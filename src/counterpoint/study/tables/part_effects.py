@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from counterpoint.study.tables.formats import one_cell
 from counterpoint.study.tables.outcome_table import Cell, Table
 from counterpoint.study.trial import Trial
 
@@ -76,10 +77,10 @@ def written(found: Iterable[Decided]) -> str:
     lines = ["| part | of | worst | best | points |", "|---|---|---|---|---|"]
     for one in found:
         worst, best = (
-            f"{100 * cell.mean:.1f}, {row.removeprefix(f'{one.part}: ')}"
+            f"{100 * cell.mean:.1f}, {one_cell(row.removeprefix(f'{one.part}: '))}"
             for row, cell in (one.worst, one.best)
         )
         spread = "" if one.spread is None else f" ± {one.spread:.1f}"
         points = f"{one.points:.1f}{spread}"
-        lines.append(f"| {one.part} | {one.column} | {worst} | {best} | {points} |")
+        lines.append(f"| {one.part} | {one_cell(one.column)} | {worst} | {best} | {points} |")
     return "\n".join(lines) + "\n"
