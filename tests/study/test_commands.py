@@ -1,16 +1,19 @@
 """counterpoint study and counterpoint table, as typed in docs/studies.md."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import forked
 from counterpoint.cli import main
 
+CRASHING = str(Path(__file__).with_name("crashing.py"))
 MINE = """
 from counterpoint.study import Images, Trial, seeds
 
@@ -85,6 +88,24 @@ def test_a_figure_that_no_trial_has_is_refused_before_the_first(data, tmp_path, 
     with pytest.raises(SystemExit, match=r"will have no figure 'mlp'; it has knn.*--figure knn"):
         main(["study", "mine.py", "--out", "results", "--figure", "mlp"])
     assert not (tmp_path / "results").exists()
+
+
+def test_a_trial_that_failed_says_why_and_where_its_trace_is(data, tmp_path, monkeypatch, capsys):
+    """It said "failed", and the trace of an error in a user's own part was nowhere."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COUNTERPOINT_DATA", str(data))
+    swap = json.dumps({"part": "Crashing", "file": str(tmp_path / "a"), "times": 9, "how": "raise"})
+    failing = f'parts={CRASHING!r}, swaps=(("extraction", {swap!r}),)'
+    (tmp_path / "mine.py").write_text(MINE.replace("row=", f"{failing}, row="))
+    with pytest.raises(SystemExit):
+        main(["study", "mine.py", "--out", "results", "--retries", "0", "--seeds", "1"])
+    said = capsys.readouterr()
+    assert "1 trial failed and is left out." in said.out
+    (line,) = [one for one in said.err.splitlines() if " failed: " in one]
+    assert "made to crash; its log: " in line
+    log = Path(line.partition("its log: ")[2]).read_text()
+    assert "crashing.py" in log
+    assert log.rstrip().endswith("made to crash")
 
 
 def test_the_first_seed_of_a_study_whose_seeds_begin_at_one(tmp_path, monkeypatch, capsys):

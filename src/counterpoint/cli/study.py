@@ -114,6 +114,7 @@ def study_command(
     with resumable():
         _watch(outcomes, progress)
     _say_table(store, figure, compare)
+    _say_failed(store, progress)
     following = ["counterpoint", "table", place, "--format", "latex"]
     last_words(f"results in {place}", following, aside=True)
     if progress.count("failed"):
@@ -142,6 +143,17 @@ def _say_table(store: "ResultStore", figure: str, compare: Literal["column", "ro
 
     table = tabulate(store.every(), planned=store.planned(), figure=figure, compare=compare)
     sys.stdout.write(markdown(table))
+
+
+def _say_failed(store: "ResultStore", progress: "Progress") -> None:
+    """Say of each trial that failed why, and where the trace of its error is."""
+    from counterpoint.study.workplace import LOG
+
+    for event in progress.events.values():
+        if event.state == "failed":
+            log = store.workplace(event.trial) / LOG
+            more = f"; its log: {log}" if log.is_file() else ""  # else on the machine that ran it
+            sys.stderr.write(f"{event.trial.key} failed: {event.why}{more}\n")
 
 
 def _say_plan(trials: "Sequence[Trial]", speed: float | None, price: float | None) -> None:

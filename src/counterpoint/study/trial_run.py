@@ -22,6 +22,7 @@ from counterpoint.study.step_cost import step_seconds
 from counterpoint.study.trial import Trial
 from counterpoint.study.trial_job import job_of, labelled_splits, opened
 from counterpoint.study.workplace import (
+    LOG,
     alone_in,
     counted_in,
     forget_peak,
@@ -51,7 +52,7 @@ def run_trial(trial: Trial, store: ResultStore, *, cpus: int = 1) -> Outcome:
     if (found := store.find(trial)) is not None:
         return found
     folder = store.workplace(trial)
-    with alone_in(folder) as attempt, logged_to(folder / "log.txt"):
+    with alone_in(folder) as attempt, logged_to(folder / LOG):
         if (found := store.find(trial)) is not None:  # by the one we waited for
             return found
         torch.set_num_threads(cpus)

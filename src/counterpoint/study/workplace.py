@@ -5,11 +5,13 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 
 TICK = 5.0  # seconds between two notes of what was spent: what a kill may leave uncounted
+LOG = "log.txt"
 STATUS, PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
@@ -76,9 +78,13 @@ def spent_in(folder: Path) -> tuple[float, float, int]:
 
 @contextmanager
 def logged_to(file: Path) -> Iterator[None]:
-    """Send what is said on the way to a file: a study has a table of its own."""
+    """Send what is said on the way to a file, an error's trace too: a study has its own table."""
     with file.open("a", buffering=1) as log, redirect_stderr(log):
-        yield
+        try:
+            yield
+        except Exception:
+            traceback.print_exc(file=log)  # a runner keeps its last line only
+            raise
 
 
 def core_seconds() -> float:
