@@ -12,6 +12,8 @@ import pytest
 
 import forked
 from counterpoint.cli import main
+from counterpoint.study import ResultStore
+from study.trials import outcome
 
 CRASHING = str(Path(__file__).with_name("crashing.py"))
 MINE = """
@@ -136,6 +138,25 @@ def test_a_study_file_without_trials_is_refused_and_keeps_the_plan(tmp_path, mon
         with pytest.raises(SystemExit, match=r"study\(\) of mine.py gave no trials"):
             main(["study", "mine.py", "--out", "results", *more])
     assert (tmp_path / "results" / "study.json").read_text() == "kept"
+
+
+def test_a_study_that_asks_for_something_is_told_that_it_gets_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def study(scale, *rest, seeds=3):\n    return []\n")
+    with pytest.raises(SystemExit, match=r"study\(\) of mine.py needs scale; .* a default"):
+        main(["study", "mine.py", "--out", "results"])
+
+
+def test_a_table_of_another_file_and_into_a_new_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store, one = ResultStore("results"), outcome("a", "x", 0, 0.5)
+    store.keep(one)
+    store.plan([one.trial])
+    for file in ("study.json", f"{one.trial.key}/outcome.json"):
+        with pytest.raises(SystemExit, match="is not a study in one file; give the folder"):
+            main(["table", f"results/{file}"])
+    main(["table", "results", "--format", "csv", "--out", "new/folder/table.csv"])
+    assert (tmp_path / "new/folder/table.csv").read_text().startswith("row,column,")
 
 
 def ctrl_c(job):

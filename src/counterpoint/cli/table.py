@@ -61,5 +61,6 @@ def table_command(
     if out is None:
         sys.stdout.write(text)
     else:
+        Path(out).parent.mkdir(parents=True, exist_ok=True)
         Path(out).write_text(text)
         last_words(f"{format} of {len(outcomes):,} trials: {out}", aside=True)

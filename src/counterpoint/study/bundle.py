@@ -19,12 +19,22 @@ def read_study(place: str) -> Found:
         store = ResultStore(place)
         return store.every(), store.planned()
     with fsspec.open(place, "r") as file:
-        content: dict[str, Any] = json.load(file)
+        content: dict[str, Any] = _whole(json.load(file), place)
     outcomes = [Outcome.from_json(json.dumps(one)) for one in content["outcomes"]]
     planned = [
         (one["fingerprint"], Trial.from_json(json.dumps(one["trial"]))) for one in content["trials"]
     ]
     return outcomes, planned
+
+
+def _whole(content: Any, place: str) -> Any:
+    """Refuse JSON of another kind, such as the study.json or the outcome.json of a folder."""
+    if not isinstance(content, dict) or not {"outcomes", "trials"} <= content.keys():
+        raise ValueError(
+            f"study: {place} is not a study in one file; give the folder of the results, or a file "
+            "written by counterpoint table --format json"
+        )
+    return content
 
 
 def bundled(found: Found) -> str:

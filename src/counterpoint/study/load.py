@@ -1,8 +1,10 @@
 """A study by its name, or from a user's own file."""
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from counterpoint.report.words import joined
 from counterpoint.spelling import did_you_mean
 from counterpoint.study.studies import STUDIES
 from counterpoint.study.studies.scales import Scale
@@ -29,6 +31,11 @@ def _from_file(file: Path) -> list[Trial]:
     module = run_file(file, what="study")
     if not callable(getattr(module, "study", None)):
         raise ValueError(f"study: {file} has no function study(); it returns a list of trials")
+    if needed := _without_defaults(module.study):
+        raise ValueError(
+            f"study: study() of {file} needs {joined(needed)}; it is called with nothing: give "
+            "each a default"
+        )
     given = module.study()
     # A study() that forgets its return gives None, which is no list.
     found = list(given) if isinstance(given, Iterable) else [given]
@@ -39,3 +46,13 @@ def _from_file(file: Path) -> list[Trial]:
             f"study: study() of {file} gave {got}; needs a list of Trial, one at least: return it"
         )
     return found
+
+
+def _without_defaults(function: Callable[..., object]) -> list[str]:
+    """Name the arguments that a function cannot be called without."""
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [
+        one.name
+        for one in inspect.signature(function).parameters.values()
+        if one.default is one.empty and one.kind not in optional
+    ]
