@@ -304,6 +304,28 @@ def test_runs_with_the_same_figure_are_level(tmp_path):
     assert "ahead" not in lead
 
 
+def test_the_headline_of_several_says_whose_figure_it_is(tmp_path):
+    """A figure of one run stood above both, and runs with other probes were called unmeasured."""
+    runs = [write_run(tmp_path / name) for name in ("one", "other")]
+
+    def lead():
+        page = tree(write_report(runs, tmp_path / "report.html"))
+        return page.by("class", "lead")[0].words.replace(THIN, " ")
+
+    assert lead() == "Their accuracy has not been measured yet."
+    write_evaluation(runs[1])
+    assert lead().startswith(
+        "B (simclr-small): An MLP probe on the frozen encoder classifies 72.3 %"
+    )
+    assert lead().endswith(" The accuracy of the others has not been measured yet.")
+    write_evaluation(runs[0])
+    for run, name in zip(runs, ("knn", "linear"), strict=True):
+        record = json.loads((run / "evaluation.json").read_text())
+        record["probes"] = [probe for probe in record["probes"] if probe["name"] == name]
+        (run / "evaluation.json").write_text(json.dumps(record))
+    assert lead() == "A and B have no probe in common to be compared by."
+
+
 @pytest.mark.parametrize(("good", "may_be_chance"), [(0.655, True), (0.665, False)])
 def test_intervals_that_overlap_are_said(good, may_be_chance, tmp_path):
     one, other = write_run(tmp_path / "one"), write_run(tmp_path / "other")

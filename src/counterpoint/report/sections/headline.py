@@ -62,15 +62,28 @@ def lead(material: Material) -> Html:
     probes = [headline_probe(run, key) for run in material.runs]
     found = [(place, probe) for place, probe in enumerate(probes) if probe is not None]
     if not found:
-        return el("p", {"class": "lead"}, "Its accuracy has not been measured yet.")
+        return el("p", {"class": "lead"}, _unmeasured(material))
     if len(found) > 1:
         return _compared(material, found)
-    run, best = material.runs[found[0][0]], found[0][1]
-    if said := started_words(run, best):
-        return el("p", {"class": "lead"}, f"{in_words(best)}{said}")
-    blind = guess(best)
-    versus = f" Always guessing the commonest class reaches {percent(blind)}." if blind else ""
-    return el("p", {"class": "lead"}, f"{in_words(best)}{versus}{_grown(run)}")
+    [(place, best)] = found
+    run = material.runs[place]
+    said = started_words(run, best)
+    if not said:
+        blind = guess(best)
+        versus = f" Always guessing the commonest class reaches {percent(blind)}." if blind else ""
+        said = f"{versus}{_grown(run)}"
+    who = f"{letter(place)} ({run.name}): " if material.several else ""
+    rest = " The accuracy of the others has not been measured yet." if material.several else ""
+    return el("p", {"class": "lead"}, f"{who}{in_words(best)}{said}{rest}")
+
+
+def _unmeasured(material: Material) -> str:
+    """Say why there is no figure to tell."""
+    measured = [n for n, run in enumerate(material.runs) if run.evaluation is not None]
+    if len(measured) > 1:
+        return f"{joined([letter(n) for n in measured])} have no probe in common to be compared by."
+    whose = "Their" if material.several else "Its"
+    return f"{whose} accuracy has not been measured yet."
 
 
 def _grown(run: Findings) -> str:
