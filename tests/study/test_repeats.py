@@ -1,16 +1,19 @@
 """A cell is one trial with several seeds: other trials in it were counted as seeds."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from counterpoint.cli import main
+from counterpoint.study import Images, Seconds
 from counterpoint.study.load import trials_of
 from counterpoint.study.studies import STUDIES
 from counterpoint.study.tables.outcome_table import tabulate
 from counterpoint.study.tables.repeats import require_repeats
 from study.trials import outcome, tiny
 
+DOCS = Path(__file__).parents[2] / "docs" / "results"
 SWEEP = """
 from counterpoint.study import Images, Trial
 
@@ -57,3 +60,12 @@ def test_the_cells_of_our_studies_are_repeats(name, scale):
 
 def test_seeds_may_have_names_of_their_own():
     require_repeats([tiny(seed, name=f"one {seed}") for seed in range(3)])
+
+
+def test_one_seed_may_say_by_the_clock_how_many_images_the_others_see():
+    timed, other = (tiny(0, name=""), tiny(1, name=""))
+    timed = replace(timed, budget=Seconds(60))
+    require_repeats([timed, other])
+    require_repeats(trials_of(str(DOCS / "thirty_minutes.py"), "small"))
+    with pytest.raises(ValueError, match="differ in budget"):
+        require_repeats([other, replace(other, budget=Images(7))])

@@ -29,7 +29,8 @@ def read_study(place: str) -> Found:
 
 def _whole(content: Any, place: str) -> Any:
     """Refuse JSON of another kind, such as the study.json or the outcome.json of a folder."""
-    if not isinstance(content, dict) or not {"outcomes", "trials"} <= content.keys():
+    lists = ("outcomes", "trials")
+    if not isinstance(content, dict) or any(type(content.get(key)) is not list for key in lists):
         raise ValueError(
             f"study: {place} is not a study in one file; give the folder of the results, or a file "
             "written by counterpoint table --format json"

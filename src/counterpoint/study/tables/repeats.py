@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from counterpoint.report.words import joined
+from counterpoint.study.budget import Seconds
 from counterpoint.study.trial import LABELS, Trial
 
 FREE = LABELS | {"seed"}
@@ -13,7 +14,8 @@ FREE = LABELS | {"seed"}
 def require_repeats(trials: Iterable[Trial]) -> None:
     """Refuse trials that share a cell and differ in more than seed and name.
 
-    Their mean would be that of different things, and their spread not that of seeds.
+    Their mean would be that of different things, and their spread not that of seeds. Only a budget
+    in seconds may stand beside another: what it came to for one seed may be given to the others.
 
     >>> from counterpoint.study.budget import Images
     >>> require_repeats([Trial(method=name, data="", budget=Images(9)) for name in ("cpc", "moco")])
@@ -25,7 +27,12 @@ def require_repeats(trials: Iterable[Trial]) -> None:
     settings = [one.name for one in fields(Trial) if one.name not in FREE]
     for trial in trials:
         other = first.setdefault((trial.row, trial.column), trial)
-        if apart := [name for name in settings if getattr(trial, name) != getattr(other, name)]:
+        apart = [name for name in settings if getattr(trial, name) != getattr(other, name)]
+        if "budget" in apart and isinstance(trial.budget, Seconds) != isinstance(
+            other.budget, Seconds
+        ):
+            apart.remove("budget")
+        if apart:
             raise ValueError(
                 f"study: row {trial.row!r} and column {trial.column!r} have trials that differ in "
                 f"{joined(apart)}; the trials of a cell differ in seed and name only: give each "
