@@ -60,7 +60,9 @@ def trainer_for(
     checkpoints = SafeCheckpointIO()
     plugins = [checkpoints, *environments(os.environ)]
     needed: dict[str, list[Any]] = {"callbacks": callbacks, "plugins": plugins}
-    together = {key: [*_several(asked.pop(key, None)), *mine] for key, mine in needed.items()}
+    together: dict[str, Any] = {
+        key: [*_several(asked.pop(key, None)), *mine] for key, mine in needed.items()
+    }
     wanted = asked.pop("devices", 1)
     say_missing_srun(wanted, os.environ)
     devices, nodes = placement(wanted, os.environ)
