@@ -59,6 +59,7 @@ def study(tmp_path):
         budget=Images(32 * 12),
         swaps=crashing,
         parts=str(OWN),
+        row="crashing",
     )
     return trials
 

@@ -124,6 +124,7 @@ class Study:
         part |= {"ledger": str(self.book), "results": str(self.results)}
         return Trial(
             name=f"fake {number}",
+            row=f"fake {number}",
             method="simclr-small",
             encoder='{"part":"NarrowResNet","widths":[8],"blocks":[1]}',
             data=str(folder / "noise.npy"),
