@@ -55,6 +55,8 @@ MINIMUM = {
     "workers": 0,
 }
 """By name of the option; an option means the same in every command."""
+ABOVE = {"full_epochs", "speed"}
+"""Those of which the minimum itself is too small."""
 
 
 def refuse_out_of_bounds(options: Mapping[str, object]) -> None:
@@ -64,9 +66,17 @@ def refuse_out_of_bounds(options: Mapping[str, object]) -> None:
     Traceback (most recent call last):
         ...
     ValueError: --steps is 0; it needs to be 1 or more
+    >>> refuse_out_of_bounds({"speed": 0.0})
+    Traceback (most recent call last):
+        ...
+    ValueError: --speed is 0.0; it needs to be more than 0
     """
     for name, minimum in MINIMUM.items():
         value = options.get(name)
-        if isinstance(value, int | float) and value < minimum:
+        if not isinstance(value, int | float):
+            continue
+        above = name in ABOVE
+        if not (value > minimum if above else value >= minimum):
             flag = "--" + name.replace("_", "-")
-            raise ValueError(f"{flag} is {value}; it needs to be {minimum} or more")
+            needs = f"more than {minimum}" if above else f"{minimum} or more"
+            raise ValueError(f"{flag} is {value}; it needs to be {needs}")
