@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from counterpoint.doctor.alternatives import Alternative, WayVerdict, decide
-from counterpoint.doctor.compile_trial import NotCompiledError, try_compiling
+from counterpoint.doctor.compile_trial import try_compiling
 from counterpoint.doctor.measurement import Racer, race, racer, some_batches
 from counterpoint.framework.settings import Precision
 from counterpoint.job import Job
@@ -67,7 +67,7 @@ def compare_ways(
                 precision=best.precision,
                 seconds=seconds / 2,
             )
-        except NotCompiledError as error:
+        except RuntimeError as error:
             note = f"compiling does not work here: {error}"
         else:
             note = f"compiling was not done after {seconds / 2:.0f} s; --seconds 600 measures it"

@@ -21,10 +21,6 @@ STEPS = 5.0  # seconds of steps after the warm-up
 CAUSE = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
-class NotCompiledError(RuntimeError):
-    """Compiling fails on this machine: more time would not help."""
-
-
 def try_compiling(
     method: Method,
     image: tuple[int, ...],
@@ -37,7 +33,7 @@ def try_compiling(
     """Measure a way as it is and compiled, on noise; None where the time is not enough.
 
     torch.compile cannot be interrupted, so that another process does it, and is ended. Where it
-    fails, a `NotCompiledError` says why.
+    fails, a RuntimeError says why: more time would not help.
     """
     asked = {
         "method": method.to_json(),
@@ -60,7 +56,7 @@ def try_compiling(
         return None
     except subprocess.CalledProcessError as error:  # no compiler, for one
         causes = CAUSE.findall(error.stderr) or [f"its process ended with {error.returncode}"]
-        raise NotCompiledError(causes[-1]) from error
+        raise RuntimeError(causes[-1]) from error
     plain, other = (_read(each) for each in json.loads(done.stdout.splitlines()[-1]))
     return plain, other
 
