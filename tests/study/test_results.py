@@ -107,3 +107,12 @@ def test_the_settings_of_the_half_hour_are_those_that_validation_images_chose():
     trained = trials_of(str(DOCS / "results" / "thirty_minutes.py"), "small")[0]
     assert dict(trained.training) == {"lr": 0.01}
     assert '"size":16' in dict(trained.swaps)["views"]
+
+
+def test_the_documented_parts_of_invention_are_what_was_measured():
+    outcomes, _ = read_study(str(DOCS / "results" / "invention_parts.json"))
+    text = (DOCS / "results.md").read_text().partition("**What helps in it.**")[2]
+    assert len({outcome.trial.row for outcome in outcomes}) == len(outcomes) == 12  # one seed
+    for one in outcomes:
+        cells = [f"{100 * one.figures[f'{probe} validation']:.1f}" for probe in ("linear", "knn")]
+        assert f"| {one.trial.row} | {' | '.join(cells)} | {one.cost.images:,} |" in text
