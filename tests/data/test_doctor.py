@@ -230,7 +230,7 @@ def test_nothing_is_suggested_where_all_that_was_looked_at_is_broken(tmp_path, c
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("gone/found.json", "json: there is no folder gone; make it first"),
+        ("gone/found.json", "json: there is no folder gone; create it first"),
         (".", "json: . is a folder; needs the name of a file"),
         ("s3://bucket/found.json", "json: got s3://bucket/found.json; needs the name of a file of"),
     ],

@@ -79,7 +79,9 @@ def refuse_no_file(option: str, place: str) -> None:
     if Path(place).is_dir():
         raise ValueError(f"{option}: {place} is a folder; needs the name of a file")
     if not Path(place).parent.is_dir():
-        raise FileNotFoundError(f"{option}: there is no folder {Path(place).parent}; make it first")
+        raise FileNotFoundError(
+            f"{option}: there is no folder {Path(place).parent}; create it first"
+        )
 
 
 def refuse_unknown(what: str, name: str, known: tuple[str, ...], *, more: str = "") -> None:

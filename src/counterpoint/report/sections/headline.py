@@ -78,7 +78,7 @@ def lead(material: Material) -> Html:
 
 
 def _unmeasured(material: Material) -> str:
-    """Say why there is no figure to tell."""
+    """Say why there is no figure to report."""
     measured = [n for n, run in enumerate(material.runs) if run.evaluation is not None]
     if len(measured) > 1:
         return f"{joined([letter(n) for n in measured])} have no probe in common to be compared by."
