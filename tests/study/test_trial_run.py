@@ -26,8 +26,10 @@ from counterpoint.study import (
     trial_run,
 )
 from counterpoint.study.supervised import supervised
+from counterpoint.study.trial import pairs
 from counterpoint.study.trial_job import job_of, opened
 from counterpoint.training.cost import step_flops
+from counterpoint.training.step import train_step
 from study.trials import tiny
 
 OWN = Path(__file__).with_name("crashing.py")
@@ -183,9 +185,30 @@ def test_a_lucky_step_does_not_set_a_budget_in_seconds(data, monkeypatch):
     monkeypatch.setattr(step_cost, "train_step", step)
     monkeypatch.setattr(step_cost.time, "perf_counter", lambda: clock[0])
     job = job_of(tiny(), opened(tiny()))
-    model = job.method.build(image=job.image)
-    assert step_cost.step_seconds(model, job.source, job.training, seconds=3) == pytest.approx(0.5)
+    assert step_cost.step_seconds(job, seconds=3) == pytest.approx(0.5)
     assert next(takes, None) is None  # 3.1 seconds were timed, without the first step
+
+
+@pytest.mark.parametrize(
+    ("precision", "dtype"), [("bf16-mixed", torch.bfloat16), ("64-true", torch.float64)]
+)
+def test_a_budget_in_seconds_is_timed_as_training_will_be(data, monkeypatch, precision, dtype):
+    forms, dtypes = [], set()
+
+    def step(model, *given, **how):
+        forms.append(model.encoder._compiled_call_impl is not None)
+        model.encoder._compiled_call_impl = None  # compiling takes a minute
+        handle = model.encoder.register_forward_hook(lambda *a: dtypes.add(a[2][0][-1].dtype))
+        loss = train_step(model, *given, **how)
+        handle.remove()
+        return loss
+
+    monkeypatch.setattr(step_cost, "train_step", step)
+    changes = dict(tiny().training) | {"precision": precision, "compile": True}
+    asked = tiny(training=pairs(changes))
+    assert step_cost.step_seconds(job_of(asked, opened(asked)), seconds=0) > 0
+    assert forms[0]
+    assert dtypes == {dtype}
 
 
 def test_supervised_training_is_cross_entropy(data):

@@ -11,14 +11,13 @@ import torch
 from counterpoint.data import Batches, Source
 from counterpoint.data.batch import Batch
 from counterpoint.doctor.alternatives import Alternative
-from counterpoint.evaluation.placing import best_device, device_of
-from counterpoint.framework import Draw, Model
+from counterpoint.evaluation.placing import best_device
+from counterpoint.framework import Model
 from counterpoint.framework.momentum import compiled
-from counterpoint.framework.sending import send
 from counterpoint.framework.settings import Precision, Training
 from counterpoint.training.cost import memory_of
 from counterpoint.training.optimisers import optimiser
-from counterpoint.training.step import batch_loss, samples_of, update
+from counterpoint.training.step import train_step
 
 SAME = 2  # steps whose losses are compared
 LEAST = 3  # rounds of steps that are timed, whatever they take
@@ -39,14 +38,11 @@ class Racer:
         """Train on a batch, and return its seconds and its loss."""
         began = time.monotonic()
         batch = self.batches[number % len(self.batches)]
-        device = device_of(self.model)
-        draw = Draw(0, 0, send(batch.index, device))
-        samples = samples_of(self.model, self.source, batch.index)
-        half = self.way.precision == "bf16-mixed"
-        with torch.autocast(device.type, torch.bfloat16, enabled=half):
-            loss = batch_loss(self.model, batch.to(device), draw, samples)
-        update(self.model, loss, self.chosen)
-        return time.monotonic() - began, float(loss.detach())  # waits for the device
+        precision = self.way.precision
+        loss = float(  # waits for the device
+            train_step(self.model, batch, self.chosen, self.source, precision=precision)
+        )
+        return time.monotonic() - began, loss
 
     def begin(self) -> "Racer":
         """Take the first steps, whose losses are compared; the first of them is the warm-up."""

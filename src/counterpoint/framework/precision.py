@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterpoint.framework.settings import Precision
+
 
 def at_least_fp32(vectors: Tensor) -> Tensor:
     """Widen half precision; scores are summed in fp32 at least, also under autocast.
@@ -28,6 +30,23 @@ def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
     if not torch.amp.is_autocast_available(device.type):  # the meta device of the dry run
         return nullcontext()
     return torch.autocast(device.type, enabled=False)
+
+
+@contextmanager
+def in_precision(precision: Precision, device: torch.device) -> Iterator[None]:
+    """Train a step in a precision as Lightning does, for who trains without it.
+
+    >>> with in_precision("64-true", torch.device("cpu")):
+    ...     torch.zeros(1).dtype
+    torch.float64
+    """
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64 if precision == "64-true" else torch.float32)
+    try:
+        with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16-mixed"):
+            yield
+    finally:
+        torch.set_default_dtype(default)
 
 
 @contextmanager

@@ -97,8 +97,7 @@ def _settled(trial: Trial, job: Job, held_out: Source, folder: Path) -> Settled:
     flops = step_flops(job.method, job.image, training.batch)
     seconds = None
     if isinstance(trial.budget, Seconds):
-        model = job.method.build(image=job.image)
-        seconds = step_seconds(model, job.source, training, seconds=TIMED * trial.budget.n)
+        seconds = step_seconds(job, seconds=TIMED * trial.budget.n)
     steps = trial.budget.steps(StepCost(training.batch, flops, seconds))
     settled = Settled(fingerprint=trial.fingerprint, steps=steps, lr=training.lr, flops=flops)
     if not trial.rates:

@@ -13,8 +13,10 @@ from counterpoint.data.batch import Batch
 from counterpoint.evaluation.placing import device_of
 from counterpoint.framework import ALONE, Draw, Model, Samples, World, twins
 from counterpoint.framework.model import views_of_batch
+from counterpoint.framework.precision import in_precision
 from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
+from counterpoint.framework.settings import Precision
 
 
 def samples_of(model: Model, source: Source, index: Index, *, progress: float = 0.0) -> Samples:
@@ -68,11 +70,16 @@ def train_step(
     seed: int = 0,
     epoch: int = 0,
     progress: float = 0.0,
+    precision: Precision = "32-true",
 ) -> Float[Tensor, ""]:
-    """Train on one batch, wherever the model is, and return the loss before the update."""
+    """Train on one batch, wherever the model is, and return the loss before the update.
+
+    The weights of a model for "64-true" are double already.
+    """
     device = device_of(model)
     draw = Draw(seed, epoch, send(batch.index, device))
     samples = samples_of(model, source, batch.index, progress=progress)
-    loss = batch_loss(model, batch.to(device), draw, samples)
+    with in_precision(precision, device):
+        loss = batch_loss(model, batch.to(device), draw, samples)
     update(model, loss, optimiser, progress)
     return loss.detach()
