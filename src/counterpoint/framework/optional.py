@@ -2,6 +2,7 @@
 
 | attribute | of | default | who asks |
 |---|---|---|---|
+| `needs_one_size` | a stage of a pipeline | False: it moves pixels of any sizes at once | cutting |
 | `for_samples(n)` | settings of an extraction | the same settings | pretraining, before it builds |
 | `row_buffers`, ... (`LongMemory`) | a module | whole on every rank | training, of ranks |
 | `held_out` | settings of an extraction | True | the search for a learning rate |
@@ -32,6 +33,11 @@ from torch import nn
 from counterpoint.framework.contracts import BuiltEncoder, Encoder, Extraction
 from counterpoint.framework.pixels import Pixels
 from counterpoint.framework.records import Maps, View
+
+
+def needs_one_size(stage: object) -> bool:
+    """Return whether a stage that moves pixels has to know the one size of all its images."""
+    return bool(getattr(stage, "needs_one_size", False))
 
 
 @runtime_checkable

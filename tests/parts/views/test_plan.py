@@ -1,5 +1,8 @@
 """The plan gives what the stages give one by one; a sample's views are its own, bit for bit."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
 import torch
 
@@ -231,6 +234,35 @@ def test_photos_of_several_sizes_are_resized_before_what_is_drawn():
             again = built.finish(built.cut([Decoded(photo)], one), one)
             for view, wanted in zip(views, again, strict=True):
                 assert torch.equal(view[row], wanted[0])
+
+
+@dataclass(frozen=True)
+class MiddleHalf:
+    """A stage of one's own that has to know how large an image is."""
+
+    numbers: ClassVar[int] = 0
+    needs_one_size: ClassVar[bool] = True
+
+    def shape(self, image):
+        return (image[0], image[1] // 2, image[2] // 2)
+
+    def look(self, window, _numbers):
+        sides = window.one_size()
+        if sides is None:
+            return None
+        height, width = (torch.full_like(window.top, side // 2) for side in sides)
+        return window.box(height // 2, width // 2, height, width)
+
+
+def test_a_stage_of_ones_own_may_need_photos_of_one_size():
+    built = Pipeline((MiddleHalf(), RandomResizedCrop(8), HorizontalFlip())).build((3, 12, 12))
+    photos = [torch.randint(0, 256, (3, *size), dtype=torch.uint8) for size in SIDES]
+    draw = Draw(0, 0, torch.tensor([5, 3]))
+    views = built.finish(built.cut([Decoded(photo) for photo in photos], draw), draw)
+    for row, photo in enumerate(photos):
+        alone = built(photo[None], Draw(0, 0, draw.index[row : row + 1]))
+        for view, wanted in zip(views, alone, strict=True):
+            assert torch.allclose(view[row], wanted[0], atol=1.01 / 255)
 
 
 def test_photos_that_a_resize_leaves_of_several_sizes_are_refused():

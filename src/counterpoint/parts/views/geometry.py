@@ -172,6 +172,7 @@ class Resize:
     interpolation: Interpolation = "bilinear"
 
     numbers = 0
+    needs_one_size = True  # the proportions that it keeps are those of an image
 
     def shape(self, image: Shape) -> Shape:
         return (image[0], *self._size(image[1], image[2]))

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from counterpoint.framework import Draw, PartError
+from counterpoint.framework.optional import needs_one_size
 from counterpoint.framework.precision import full_fp32
 from counterpoint.framework.records import Cuts, Images, Picture, Shape, View
 from counterpoint.parts.views.cutting import Chain, cut, stacked
@@ -125,11 +126,11 @@ class BuiltPipeline:
     def cuts_together(self) -> bool:
         """Whether boxes are drawn for pictures of several sizes at once.
 
-        A `Resize` asks for the size of each, and without chance nothing is gained.
+        A stage may have to know the size of each, and without chance nothing is gained.
         """
         geometry = [stage for stage in self.stages if isinstance(stage, Geometric)]
         chance = any(stage.numbers for stage in geometry)
-        return chance and not any(isinstance(stage, Resize) for stage in geometry)
+        return chance and not any(needs_one_size(stage) for stage in geometry)
 
     @torch.no_grad()
     def finish(self, cuts: Cuts, draw: Draw) -> tuple[View, ...]:
