@@ -42,7 +42,7 @@ def open_encoder(
     """Open a run, or make one of zero steps of an encoder and its weights.
 
     `encoder` is a name or the settings of one; `weights` those that it has: a safetensors file,
-    the folder of a run, a timm folder, which names the encoder too, or "pretrained". They are
+    the folder of a run or a timm folder, which have their encoder, or "pretrained". They are
     drawn at random where none are given. `size` is the side of the views in pixels, else that
     which the weights were trained at, else 128; pixels are normalised as they want it, or as
     `pixels` says. `parts` are a user's own part classes, which a run's method may name. A run of

@@ -11,6 +11,7 @@ import timm
 import torch
 from safetensors.torch import save_file
 
+from counterpoint import NarrowResNet, Run, pretrain, simclr_small, training_of
 from counterpoint.cli import main
 from counterpoint.data import ArraySource, open_data
 from counterpoint.doctor.alternatives import Alternative, agrees, decide, faster
@@ -176,6 +177,21 @@ def test_the_suggested_command_runs_as_printed(data, tmp_path, monkeypatch, caps
     assert words[words.index("--weights") + 1] == str(weights)
     main([*words[1:], "--steps", "2"])
     assert (tmp_path / words[-1] / "run.json").is_file()
+
+
+def test_the_weights_of_a_run_are_suggested_with_its_encoder(noise, data, tmp_path, capsys):
+    encoder = NarrowResNet(widths=(8, 24), blocks=(1, 1))
+    few = training_of("simclr-small", batch=8)
+    pretrain(simclr_small(encoder), noise, out=tmp_path / "run", steps=1, training=few)
+    photos = str(data / "caltech20")
+    main(["doctor", photos, "--weights", str(tmp_path / "run"), "--seconds", "0", "--limit", "64"])
+    said = capsys.readouterr().out
+    line = next(line for line in said.splitlines() if "counterpoint pretrain" in line)
+    words = shlex.split(line)[1:]
+    assert "--encoder" not in words
+    out = tmp_path / "second"
+    main([*words[: words.index("--out")], "--out", str(out), "--steps", "1", "--batch-size", "16"])
+    assert Run.open(out).method.encoder == encoder
 
 
 @pytest.mark.full

@@ -30,8 +30,9 @@ def doctor_command(
     Args:
         data: Folder or file of images.
         encoder: Encoder to measure and suggest (default: by the number of images and the machine).
-        weights: Weights to suggest to start from: a safetensors file, a timm folder, a run,
-            pretrained, or scratch for none (default: by the number of images).
+        weights: Weights to suggest to start from: a safetensors file, a timm folder or a
+            run, which have their encoder, pretrained, or scratch for none (default: by the
+            number of images).
         seconds: Seconds to measure for, about; 0 measures only the speed.
         limit: Use only the first N images of each split (default: all).
         json: File to write the findings to, for programs (default: none).
@@ -96,7 +97,8 @@ def _next(suggestion: "Suggestion", data: str, *, labels: bool) -> list[str]:
 
     lines = []
     if suggestion.weights is not None and labels:
-        words = ["counterpoint", "evaluate", "--encoder", str(suggestion.encoder)]
+        words = ["counterpoint", "evaluate"]
+        words += ["--encoder", suggestion.encoder] if suggestion.encoder else []
         words += ["--weights", suggestion.weights, "--size", str(suggestion.size), "--data", data]
         words += ["--protocol", "knn,linear"]
         lines += ["how good these weights are already:", f"  {shlex.join(words)}"]

@@ -43,7 +43,8 @@ def embed_command(
         run: Folder of the run whose encoder is used, or its address; left out with --encoder.
         data: Folder or file of images; all splits are embedded (default: none, it is needed).
         out: Folder to write to, or one to continue.
-        encoder: Name of an encoder to use without a run, such as timm/NAME (default: the run's).
+        encoder: Name of an encoder to use without a run, such as timm/NAME (default: the run's,
+            or that of the weights, if they are a run or a timm folder).
         weights: Weights of that encoder: a safetensors file with the key names of its library, a
             timm folder, the folder of a run, or pretrained, which timm downloads (default: none,
             drawn at random).

@@ -48,7 +48,7 @@ def evaluate_command(
         folder: Folder of the run, or its address (default: none, an encoder by --encoder).
         data: Folder or file of images, with labels.
         encoder: Name of an encoder to measure without a run, such as timm/NAME (default: the
-            run's, or that of a timm folder).
+            run's, or that of the weights, if they are a run or a timm folder).
         weights: Weights of that encoder: a safetensors file with the key names of its library, a
             timm folder, the folder of a run, or pretrained, which timm downloads (default: none,
             drawn at random).

@@ -46,7 +46,7 @@ def export_command(
         run: Folder of the run, or its address (default: none, an encoder by --encoder).
         out: Folder to write; it must not exist yet.
         encoder: Name of an encoder to export without a run, such as timm/NAME (default: the
-            run's, or that of a timm folder).
+            run's, or that of the weights, if they are a run or a timm folder).
         weights: Weights of that encoder: a safetensors file with the key names of its library, a
             timm folder, the folder of a run, or pretrained, which timm downloads (default: none,
             drawn at random).

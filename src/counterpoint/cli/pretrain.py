@@ -69,8 +69,8 @@ def pretrain_command(
         encoder: Name of an encoder (`counterpoint encoders` lists them) or timm/NAME
             (default: the method's own, e.g. resnet18).
         weights: Weights that the encoder starts from: a safetensors file with the key names of
-            its library, the folder of a run, a timm folder, or pretrained, which timm downloads
-            (default: none, drawn from the seed).
+            its library, the folder of a run or a timm folder, which have their encoder, or
+            pretrained, which timm downloads (default: none, drawn from the seed).
         mean: Mean of each channel, from 0 to 1, that these weights want, such as 0.5,0.5,0.5
             (default: as the weights or their library say).
         std: Deviation of each channel that they want (default: as for the mean).

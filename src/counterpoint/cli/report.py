@@ -30,8 +30,8 @@ def report_command(
             by --encoder).
         data: Folder or file of images, to show neighbours, views and a map of the embeddings
             (default: leave these out).
-        encoder: Name of an encoder to show without a run, such as timm/NAME (default: that of a
-            timm folder).
+        encoder: Name of an encoder to show without a run, such as timm/NAME (default: that of the
+            weights, if they are a run or a timm folder).
         weights: Weights of that encoder: a safetensors file with the key names of its library, a
             timm folder, the folder of a run, or pretrained, which timm downloads (default: none,
             drawn at random).

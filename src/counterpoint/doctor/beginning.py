@@ -8,6 +8,7 @@ import torch
 
 from counterpoint.catalogue import PRETRAINED, TIMM, is_timm_name
 from counterpoint.data import Source
+from counterpoint.training.weights_place import encoder_beside
 
 FEW = 10_000  # images: below, minutes from trained weights beat a night from scratch
 NIGHT = 8 * 3600  # seconds; our choice
@@ -22,6 +23,7 @@ class Beginning:
 
     method: str
     encoder: str | None
+    """None is the method's own, or that of a run whose weights are taken."""
     weights: str | None
     lr: float | None
     seconds: float
@@ -44,11 +46,12 @@ def beginning(source: Source, *, encoder: str | None, weights: str | None) -> Be
     if weights == SCRATCH or (weights is None and (len(source) >= FEW or source.one_shape)):
         return Beginning(method, encoder, None, None, NIGHT)
     chosen = encoder or (named_by(weights) if weights else None)
-    if chosen is None and weights not in (None, PRETRAINED):
+    if weights in (None, PRETRAINED):
+        chosen = chosen or f"{TIMM}{'resnet50' if gpu else 'resnet18'}"
+    elif chosen is None and encoder_beside(str(weights)) is None:
         raise ValueError(
             f"weights: {weights} does not say which encoder it is of; give it: --encoder timm/NAME"
         )
-    chosen = chosen or f"{TIMM}{'resnet50' if gpu else 'resnet18'}"
     return Beginning("simclr-small", chosen, weights or PRETRAINED, LR, SHORT)
 
 

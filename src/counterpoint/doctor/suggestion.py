@@ -63,7 +63,8 @@ class Suggestion:
 
     def rows(self) -> dict[str, str]:
         """Return what people read."""
-        start = {} if self.weights is None else {"encoder": f"{self.encoder}, from {self.weights}"}
+        name = "that of its run" if self.encoder is None else self.encoder
+        start = {} if self.weights is None else {"encoder": f"{name}, from {self.weights}"}
         return {
             "method": self.method,
             **start,
@@ -168,9 +169,10 @@ def first_job(
 def _command(first: Beginning, job: Job, place: str) -> str:
     """Write the command; weights as they were given, for a record has only their last names."""
     say = ("batch", "epochs", *(() if first.lr is None else ("lr",)), "precision", "compile")
-    words = replace(job, weights=None).command(data=place, out=_free(place), say=say)
+    named = replace(job, name=first.method, encoder=first.encoder, weights=None)
+    words = named.command(data=place, out=_free(place), say=say)
     if first.weights is not None:
-        at = words.index("--encoder") + 2
+        at = words.index("--encoder" if first.encoder else "--method") + 2
         words[at:at] = ["--weights", first.weights]
     return shlex.join(words)
 

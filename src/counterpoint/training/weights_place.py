@@ -12,6 +12,7 @@ from counterpoint.catalogue import PRETRAINED as PRETRAINED
 from counterpoint.data.cache import cache_folder
 from counterpoint.data.tensor_file import write_tensors
 from counterpoint.failures import RunFailure
+from counterpoint.framework import codec
 from counterpoint.framework.pixels import Pixels
 from counterpoint.parts.encoders.timm import timm_pixels
 from counterpoint.run_files import ENCODER, METHOD
@@ -48,9 +49,15 @@ class WeightsPlace:
 
 
 def encoder_beside(weights: str | Path) -> str | None:
-    """Return the encoder that a timm folder names; None for weights of any other kind."""
+    """Return the encoder that a timm folder names or that a run has: a name, or its JSON.
+
+    None for weights of any other kind, and for those of several networks.
+    """
     place = Path(weights)
-    return f"timm/{_timm_folder(place).architecture}" if (place / CONFIG).is_file() else None
+    if (place / CONFIG).is_file():
+        return f"timm/{_timm_folder(place).architecture}"
+    folder = place.parent if place.name == ENCODER else place
+    return _run_encoder(folder) if (folder / METHOD).is_file() else None
 
 
 def downloaded(name: str | None) -> WeightsPlace:
@@ -88,6 +95,17 @@ def _timm_folder(folder: Path) -> WeightsPlace:
     config = record.get("pretrained_cfg")
     pixels = timm_pixels(config, f"{folder.name}/{CONFIG}") if isinstance(config, dict) else None
     return WeightsPlace(file, architecture, pixels)
+
+
+def _run_encoder(folder: Path) -> str | None:
+    """Read the encoder inside of the twin and the head of a run's method."""
+    found = _read(folder / METHOD).get("encoder")
+    while isinstance(found, dict) and "of" in found:
+        found = found["of"]
+    if not isinstance(found, dict):  # a network for each view
+        return None
+    name = found.get("name")
+    return f"timm/{name}" if found == {"part": "Timm", "name": name} else codec.to_text(found)
 
 
 def _run_pixels(folder: Path) -> Pixels | None:
