@@ -92,6 +92,15 @@ def test_every_row_is_what_a_loop_over_the_files_finds(run, photos_folder, vecto
     assert torch.equal(vectors.some([59, 3, 18]), matrix[[59, 3, 18]])
 
 
+def test_files_are_found_from_another_folder(run, photos_folder, tmp_path, monkeypatch):
+    """Images were opened by a relative path, and given as a value."""
+    monkeypatch.chdir(photos_folder.parent)
+    found = embed_data(run, open_data("photos", limit=2), tmp_path / "out", workers=0, copies=0)
+    monkeypatch.chdir(tmp_path)
+    assert found.file(0) == photos_folder / found.paths[0]
+    assert found.file(0).is_file()
+
+
 def test_who_reads_changes_no_byte(run, photos_folder, vectors, tmp_path):
     embed_data(run, photos_folder, tmp_path / "two", part_size=17, workers=2)
     assert contents(tmp_path / "two") == contents(vectors.folder)

@@ -4,6 +4,7 @@ import hashlib
 import math
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -72,13 +73,17 @@ def _known(source: Source, index: Tensor, root: str) -> list[StoredRow]:
 def _relative(path: str | None, root: str) -> str | None:
     """Write a path relative to a folder that it lies in; names that are no text are escaped.
 
+    Of data that was given as a value no folder is known, and a file is found by its whole path.
+
     >>> _relative("/data/photos/cat/1.jpg", "/data/photos"), _relative("/other.jpg", "/data")
     ('cat/1.jpg', '/other.jpg')
-    >>> _relative("/data/photos/cat/1.jpg", "")  # of data that was given as a value
+    >>> _relative("/data/photos/cat/1.jpg", "")
     '/data/photos/cat/1.jpg'
     """
     if path is None:
         return None
+    if root == "" and Path(path).is_file():  # not so a row of Parquet, or a name within a shard
+        path = str(Path(path).absolute())
     inside = root != "" and path.startswith(root.rstrip("/") + "/")
     return shown(os.fsencode(path[len(root.rstrip("/")) + 1 :] if inside else path))
 
