@@ -95,6 +95,16 @@ def test_the_four_forms():
     assert "filled: the best of its column" in words
 
 
+@pytest.mark.parametrize("letters", [3, 32, 48, 90])
+def test_a_long_name_of_a_row_ends_before_the_plot(letters):
+    row = "W" * letters
+    drawn = ET.fromstring(table_figure(tabulate([outcome(row, "x", 0, 0.5)])))
+    name = next(text for text in drawn.findall(".//{*}text") if text.text.startswith("W"))
+    dot = drawn.find(".//{*}circle")
+    assert float(name.get("x")) + 7 * len(name.text) < float(dot.get("cx"))
+    assert name.text == (row if letters <= 48 else f"{row[:47]}…")
+
+
 def test_a_figure_brings_its_own_paper_and_ink():
     """On a dark page black words on nothing could not be read."""
     drawn = ET.fromstring(table_figure(tabulate(SOME)))

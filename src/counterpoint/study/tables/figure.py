@@ -9,7 +9,8 @@ from counterpoint.study.tables.outcome_table import LEVEL, Cell, Table
 
 COLOURS = ("#0b5394", "#b45f06", "#38761d", "#741b47", "#666666", "#990000", "#134f5c", "#7f6000")
 PAPER, INK = "#ffffff", "#1f2328"  # both given: a dark page shows through a picture without them
-WIDTH, LEFT, TOP, LINE, GAP, BELOW = 640.0, 200.0, 12.0, 17.0, 9.0, 62.0
+PLOT, TOP, LINE, GAP, BELOW = 278.0, 12.0, 17.0, 9.0, 62.0
+ROWS, MOST = 200.0, 48  # at the left, for the name of a row; the letters of one that is not cut
 NAMES = 162.0  # at the right, for the figure and the name of a column
 FIGURE, LETTER = 46.0, 7.0  # of those, for a figure of five letters, and for each one more
 
@@ -21,21 +22,23 @@ def table_figure(table: Table) -> str:
     """
     height = TOP + BELOW + sum(_lines(table, row) * LINE + GAP for row in table.rows)
     levels = [level for cell in table.cells.values() for level in _ends(cell, table.kind)]
-    x = scale(levels, LEFT, WIDTH - NAMES)
+    left = _left(table)
+    x = scale(levels, left, left + PLOT)
+    width = left + PLOT + NAMES
     y, drawn = TOP, []
     for row in table.rows:
         drawn.append(_row(table, row, y, x))
         y += _lines(table, row) * LINE + GAP
     attributes: Attributes = {
         "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": f"0 0 {WIDTH:g} {height:g}",
+        "viewBox": f"0 0 {width:g} {height:g}",
         "role": "img",
         "font-family": "sans-serif",
         "font-size": 12,
         "fill": INK,
     }
     words = table.kind.words + ", percent" * table.kind.percent
-    paper = el("rect", {"width": WIDTH, "height": height, "fill": PAPER})
+    paper = el("rect", {"width": width, "height": height, "fill": PAPER})
     inside = (el("title", {}, words), paper, _axis(x, y, words), _legend(table, y), *drawn)
     return el("svg", attributes, *inside) + "\n"
 
@@ -48,8 +51,8 @@ def _legend(table: Table, bottom: float) -> Html:
 
 
 def _row(table: Table, row: str, top: float, x: Scale) -> Html:
-    drawn: list[Html] = [_text(8, top + LINE - 5, row, weight="bold")]
-    line, names = 0, WIDTH - NAMES + _room(table)
+    drawn: list[Html] = [_text(8, top + LINE - 5, _cut(row), weight="bold")]
+    line, names = 0, x.end + _room(table)
     for place, column in enumerate(table.columns):
         cell = table.cell(row, column)
         if cell is None:
@@ -58,7 +61,7 @@ def _row(table: Table, row: str, top: float, x: Scale) -> Html:
         if _ends(cell, table.kind):
             drawn.extend(_mark(cell, x, middle, COLOURS[place % len(COLOURS)], table.kind))
         words = _words(cell, table.kind)
-        drawn.append(_text(WIDTH - NAMES + 8, middle + 4, words))
+        drawn.append(_text(x.end + 8, middle + 4, words))
         if len(table.columns) > 1:
             drawn.append(_text(names, middle + 4, column))
         line += 1
@@ -106,6 +109,16 @@ def _ends(cell: Cell, kind: FigureKind) -> tuple[float, ...]:
 
 def _words(cell: Cell, kind: FigureKind) -> str:
     return kind.number(cell.mean) + "*" * cell.behind
+
+
+def _left(table: Table) -> float:
+    """Return where the plot begins: behind the longest name of a row."""
+    longest = max((len(_cut(row)) for row in table.rows), default=0)
+    return max(ROWS, 16 + LETTER * longest)
+
+
+def _cut(row: str) -> str:
+    return row if len(row) <= MOST else f"{row[: MOST - 1]}…"
 
 
 def _room(table: Table) -> float:
