@@ -1,5 +1,8 @@
 """CIFAR-10 as the paper splits it, and batches that do not depend on the ranks."""
 
+import os
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 import torch
@@ -54,6 +57,26 @@ def test_the_cache_is_read_only_while_the_files_are_the_same(tmp_path, monkeypat
     file.write_bytes(b"other content")
     cached([file], make)
     assert len(made) == 2
+
+
+def test_files_of_one_name_size_and_time_have_caches_of_their_own(tmp_path, monkeypatch):
+    """An archive or a container's layer may set one time for all of its files."""
+    monkeypatch.setenv("COUNTERPOINT_CACHE", str(tmp_path / "cache"))
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "images").write_bytes(name.encode())
+        os.utime(tmp_path / name / "images", (0, 0))
+        found = cached([tmp_path / name / "images"], lambda name=name: {"x": np.array([name])})
+        assert found["x"].tolist() == [name]
+
+
+def test_an_interrupted_cache_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("COUNTERPOINT_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "images").touch()
+    monkeypatch.setattr("numpy.save", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        cached([tmp_path / "images"], lambda: {"x": np.zeros(1)})
+    assert not [one for one in (tmp_path / "cache").iterdir() if one.is_dir()]
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):

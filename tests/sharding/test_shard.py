@@ -19,7 +19,9 @@ from counterpoint.cli import main
 from counterpoint.data import open_data
 from counterpoint.data.layouts.detect import open_encoded
 from counterpoint.data.source import all_labels, read_images
+from counterpoint.data.stores.local_files import LocalFiles
 from counterpoint.sharding import ShardingJob
+from counterpoint.sharding.verification import verify_shards
 
 CLASSES = ("butterfly", "dolphin", "watch")
 
@@ -161,13 +163,73 @@ def test_verify_finds_what_was_damaged(shards, photos_folder, tmp_path, capsys):
     found = bytearray((out / "train-00002.tar").read_bytes())
     found[700] ^= 1
     (out / "train-00002.tar").write_bytes(found)
-    (out / "test-00000.idx").unlink()
     with pytest.raises(SystemExit) as stopped:
         main(words)
     said = str(stopped.value)
     assert "train-00002.tar: its SHA-256 is not the table's" in said
     assert "train-00002.tar: the checksum of record 0 is wrong" in said
-    assert "test-00000.idx: the file is gone" in said
+    assert "delete the files that are named and give the same command again" in said
+    (out / "train-00002.tar").unlink()
+    main(words)
+    assert contents(out) == contents(shards)
+
+
+def test_verifying_names_a_file_that_is_gone(shards, tmp_path):
+    shutil.copytree(shards, tmp_path / "copy")
+    (tmp_path / "copy" / "test-00000.idx").unlink()
+    wrong = [
+        line
+        for check in verify_shards(LocalFiles(tmp_path / "copy"), workers=0)
+        for line in check.wrong
+    ]
+    assert any(line.endswith("test-00000.idx: the file is gone") for line in wrong)
+
+
+@pytest.mark.parametrize("gone", ["validation-00000.tar", "train-00004.idx"])
+def test_files_that_are_gone_are_written_again(shards, photos_folder, tmp_path, capsys, gone):
+    out = tmp_path / "copy"
+    shutil.copytree(shards, out)
+    (out / gone).unlink()
+    main(["shard", str(photos_folder), str(out), "--images", "8", "--lanes", "3", "--workers", "0"])
+    assert "nothing to do" not in capsys.readouterr().out
+    assert contents(out) == contents(shards)
+
+
+def test_a_shard_that_is_gone_before_the_manifest_is_written_again(photos_folder, shards, tmp_path):
+    job = ShardingJob.begin(str(photos_folder), tmp_path / "out", images=8, lanes=3)
+    job.write(job.left(), workers=0)
+    (tmp_path / "out" / "train-00000.tar").unlink()
+    assert job.left() == [("train", 0)]
+    assert contents(tmp_path / "out") != contents(shards)
+    made(photos_folder, tmp_path / "out", images=8, lanes=3)
+    assert contents(tmp_path / "out") == contents(shards)
+
+
+def test_a_shard_with_other_bytes_than_before_is_refused(shards, photos_folder, tmp_path):
+    out = tmp_path / "copy"
+    shutil.copytree(shards, out)
+    (out / "test-00000.tar").unlink()
+    job = ShardingJob.begin(str(photos_folder), out, images=8, lanes=3)
+    job.write(job.left(), workers=0)
+    place = out / ".parts" / "test-00000.tar.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"sha256": "00" * 32}))
+    with pytest.raises(
+        ValueError, match=r"test-00000\.tar was gone, and written again it has other"
+    ):
+        job.finish()
+
+
+def test_no_images_to_train_on_are_refused(tmp_path):
+    np.save(tmp_path / "none.npy", np.zeros((0, 8, 8, 3), np.uint8))
+    with pytest.raises(ValueError, match="has no images to train on; needs one or more"):
+        made(tmp_path / "none.npy", tmp_path / "out")
+    (tmp_path / "broken").mkdir()
+    for n in range(5):
+        (tmp_path / "broken" / f"{n}.jpg").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"train can be decoded; .*left_out\.csv says why"):
+        made(tmp_path / "broken", tmp_path / "shards")
+    assert not (tmp_path / "shards" / "manifest.json").exists()
+    assert len((tmp_path / "shards" / "left_out.csv").read_text().splitlines()) >= 2
 
 
 @pytest.mark.parametrize(
@@ -225,9 +287,11 @@ def test_arrays_become_png(tmp_path, channels):
     assert torch.equal(read_images(b, torch.arange(40)), read_images(a, order))
 
 
-def test_shards_are_sharded_again(shards, tmp_path):
+def test_shards_are_sharded_again(shards, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # wherever one is, names stay those of the images
     made(shards, tmp_path / "again", images=20, seed=1)
     a, b = open_data(shards).train, open_data(tmp_path / "again").train
+    assert {a.path(n) for n in range(len(a))} == {b.path(n) for n in range(len(b))}
     assert sorted(a.path(n) for n in range(len(a))) != [a.path(n) for n in range(len(a))]
     assert {a.stored(n).content for n in range(len(a))} == {
         b.stored(n).content for n in range(len(b))

@@ -105,7 +105,8 @@ def _verify(out: str, workers: int) -> None:
             "\n".join(
                 [
                     *wrong[:20],
-                    f"shard: {said}: {len(wrong):,} findings; copy or write the shards again",
+                    f"shard: {said}: {len(wrong):,} findings; delete the files that are named and "
+                    "give the same command again, which writes them",
                 ]
             )
         )

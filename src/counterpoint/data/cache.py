@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from counterpoint.data.identity import content_of, sampled_places
 from counterpoint.data.locking import alone
 
 Arrays = dict[str, np.ndarray]
@@ -22,13 +23,14 @@ def cache_folder() -> Path:
 def cached(files: Sequence[Path], make: Callable[[], Arrays], *, keep: bool = True) -> Arrays:
     """Return what `make` gives, from the cache when the files are still the same.
 
-    Files are known by name, size and time of change. The arrays are mapped into memory, so that
-    the ranks of a machine share them, and of ranks that start at once one makes them. A cache
-    that cannot be written is not an error: the arrays are rebuilt each time. `keep` says whether
-    to write what was made.
+    Files are known by name, size, time of change and some of their content: copies and archives
+    may set one time for all. The arrays are mapped into memory, so that the ranks of a machine
+    share them, and of ranks that start at once one makes them. A cache that cannot be written is
+    not an error: the arrays are rebuilt each time. `keep` says whether to write what was made.
     """
     known = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
-    place = cache_folder() / hashlib.sha256(repr(known).encode()).hexdigest()[:24]
+    content = content_of(files[place] for place in sampled_places(len(files)))
+    place = cache_folder() / hashlib.sha256(repr(known).encode() + content).hexdigest()[:24]
     if place.is_dir():
         return _mapped(place)
     if not keep:
@@ -54,5 +56,7 @@ def _write(arrays: Arrays, place: Path) -> None:
         for name, array in arrays.items():
             np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
         unfinished.rename(place)
-    except OSError:  # read-only, full, or another process was first
+    except OSError:
+        pass  # read-only, full, or another process was first
+    finally:  # Ctrl-C as well: there may be gigabytes
         shutil.rmtree(unfinished, ignore_errors=True)

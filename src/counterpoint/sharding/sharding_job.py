@@ -1,6 +1,5 @@
 """Write a data set as shards, one by one: what is finished is never done again."""
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -18,10 +17,17 @@ from counterpoint.data.shards.shard_manifest import (
     SplitRecord,
     read_shard_manifest,
 )
-from counterpoint.data.shards.tar_writer import Record, sweep_unfinished, write_shard, write_to_disk
+from counterpoint.data.shards.tar_writer import (
+    Record,
+    index_name,
+    sweep_unfinished,
+    write_shard,
+    write_to_disk,
+)
 from counterpoint.data.source import Source
 from counterpoint.data.stores.local_files import LocalFiles
 from counterpoint.progress import tracked
+from counterpoint.sharding.image_names import image_name
 from counterpoint.sharding.part_record import (
     FOLDER,
     LeftOut,
@@ -32,6 +38,7 @@ from counterpoint.sharding.part_record import (
     read_part,
 )
 from counterpoint.sharding.process_pool import done_in_processes
+from counterpoint.sharding.rewritten_shards import check_rewritten
 from counterpoint.sharding.sharding_record import (
     ShardingRecord,
     named_splits,
@@ -86,7 +93,7 @@ class ShardingJob:
         )
         job = cls(splits, record, place)
         job._check_folder()
-        if not job.finished:
+        if not job.finished or job.left():
             sweep_unfinished(place)
             record.write(place)
         return job
@@ -112,10 +119,10 @@ class ShardingJob:
         return [(name, shard) for name, split in splits for shard in range(split.shards)]
 
     def left(self) -> list[Task]:
-        """List the shards that are still to be written."""
-        if self.finished:
-            return []
-        done = done_parts(self.out)
+        """List the shards that are still to be written, or again: those whose files are gone."""
+        there = {place.name for place in self.out.iterdir()} if self.out.is_dir() else set()
+        tars = there if self.finished else there & done_parts(self.out)
+        done = {name for name in tars if index_name(name) in there}
         return [task for task in self.tasks() if self.shard_name(task) not in done]
 
     def write(self, tasks: Sequence[Task], *, workers: int) -> None:
@@ -144,7 +151,8 @@ class ShardingJob:
         samples = self.record.plan(split).samples(shard)
         labels = source.labels_of(samples).tolist() if source.has_labels else [None] * len(samples)
         for sample, label in zip(samples.tolist(), labels, strict=True):
-            name = self._path(source, split, sample)
+            path = source.path(sample)
+            name = image_name(path, self.record.data, split=split, sample=sample)
             try:
                 record, size = checked_record(source, sample, name, label)
             except UnreadableImageError as error:
@@ -152,14 +160,6 @@ class ShardingJob:
                 continue
             sizes.add(size)
             yield record
-
-    def _path(self, source: Source, split: str, sample: int) -> str:
-        """Name an image by its file below the data, so that a copy makes the same shards."""
-        found, root = source.path(sample), self.record.data
-        if found is None:
-            return f"{split}/{sample}"
-        below = found.startswith(f"{root}/")  # almost always, and relpath takes as long as a decode
-        return found[len(root) + 1 :] if below else os.path.relpath(found, root)
 
     def shard_name(self, task: Task) -> str:
         """Name the tar of a task."""
@@ -169,6 +169,8 @@ class ShardingJob:
     def finish(self) -> ShardManifest:
         """Write what lists the shards, the manifest last, and remove what was only for resuming."""
         if self.finished:
+            check_rewritten(self.out, [self.shard_name(task) for task in self.tasks()])
+            shutil.rmtree(self.out / FOLDER, ignore_errors=True)
             return read_shard_manifest(LocalFiles(self.out))[0]
         splits: dict[str, SplitRecord] = {}
         parts = {
@@ -190,6 +192,10 @@ class ShardingJob:
             )
         left_out = [one for part in every for one in part.left_out]
         write_to_disk(self.out / LEFT_OUT, left_out_table(left_out))
+        if not splits["train"].count:
+            raise ValueError(
+                f"shard: not one image of train can be decoded; {self.out / LEFT_OUT} says why"
+            )
         known = (source.classes for source in self.splits.values())
         classes = next((names for names in known if names is not None), None)
         manifest = ShardManifest(

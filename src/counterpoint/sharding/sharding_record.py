@@ -66,7 +66,9 @@ def sharding_record(
     key: int,
 ) -> ShardingRecord:
     """Decide how many shards there are: of `images` each, or of about `shard_size` MB."""
-    train = splits["train"]
+    train = splits.get("train")
+    if train is None:
+        raise ValueError(f"shard: {data} has no images to train on; needs one or more")
     each = images_per_shard(train, shard_size) if images is None else images
     needed = max(1, -(-len(train) // each))
     many = usual_lanes(needed) if lanes is None else lanes

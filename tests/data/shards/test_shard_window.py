@@ -105,6 +105,13 @@ def test_splits_of_shards_are_windows(train):
     assert sorted(numbers(rest) + numbers(held)) == sorted(found[0])
 
 
+def test_what_is_bad_is_the_same_pictures_in_every_part(train):
+    splits = tenths(train.marked(range(0, 25, 2)))
+    for part in (splits.train, splits.validation, splits.test):
+        own = numbers(part)
+        assert {own[place] for place in part.bad} == {n for n in own if n % 2 == 0}
+
+
 def test_shards_keep_the_contract(train):
     assert isinstance(train, Source)
     few = torch.tensor([9, 3])

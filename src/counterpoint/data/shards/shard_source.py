@@ -161,7 +161,16 @@ class ShardSource:
         assert not len(self.left_out), "shards of which single samples are left out have no windows"
         parts = self.window.split(held, key)
         shown = zip(names, parts, strict=True)
-        return [replace(self, name=f"{self.name} {name}", window=part) for name, part in shown]
+        return [
+            replace(self, name=f"{self.name} {name}", window=part, bad=self._bad_in(part))
+            for name, part in shown
+        ]
+
+    def _bad_in(self, part: ShardWindow) -> dict[int, Kind]:
+        """Return what is bad of a part, by the part's own numbers."""
+        places = {self.place(sample): why for sample, why in self.bad.items()}
+        found = {part.sample(*place): why for place, why in places.items()}
+        return {sample: found[sample] for sample in sorted(s for s in found if s is not None)}
 
     def first(self, count: int) -> "ShardSource":
         count = min(count, len(self))

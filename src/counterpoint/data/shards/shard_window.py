@@ -66,6 +66,18 @@ class ShardWindow:
                 rows[own] = self.permutation(shard)(rows[own])
         return shards, rows
 
+    def sample(self, shard: int, row: int) -> int | None:
+        """Return the sample of a row of a shard; None where the row is not in the window.
+
+        >>> rest, part = ShardWindow.whole(torch.tensor([4, 4])).split([2], key=0)
+        >>> [rest.sample(1, row) for row in range(4)], [part.sample(1, row) for row in range(4)]
+        ([None, 3, 4, 5], [1, None, None, None])
+        """
+        last, count = int(self.ends[shard]), int(self.counts[shard])
+        own = torch.arange(last - count, last)
+        found = own[self.places(own)[1] == row]
+        return int(found) if len(found) else None
+
     def permutation(self, shard: int) -> Permutation:
         """Return the order of the rows of a shard."""
         assert self.key is not None
