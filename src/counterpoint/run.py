@@ -125,7 +125,7 @@ class Run:
         accelerator if there is one; `workers` read files. Unreadable images are only counted.
         """
         splits = as_splits(data).for_probes()
-        refuse_impossible(splits, probes, robust=robust)
+        refuse_impossible(splits, probes, fractions, robust=robust)
         representation = Representation(self.model, map)
         with on_device(self.model, device):
             kept = None

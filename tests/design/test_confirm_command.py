@@ -18,6 +18,13 @@ def test_a_folder_without_a_search_is_said_at_once(tmp_path):
     assert "has no design.json; counterpoint design writes one" in str(stop.value)
 
 
+def test_a_search_without_a_round_is_said_at_once(tmp_path):
+    out = written(searched(rounds=0, size=6, few=2, full=1e9, batch=32), tmp_path / "design")
+    with pytest.raises(SystemExit) as stop:
+        main(["confirm", str(out)])
+    assert "has no finished candidate; search longer" in str(stop.value)
+
+
 def test_an_unfinished_round_is_said_before_the_choice(tmp_path, capsys, monkeypatch):
     found = searched(rounds=1, size=6, few=2, full=1e9, batch=32)
     missing = [name for name, rung in found.outcomes if rung == 0][-2:]

@@ -63,6 +63,11 @@ def test_the_next_command_is_what_was_planned(capsys):
     assert "--accumulate 2" in said
 
 
+def test_images_that_nobody_has_yet_are_trained_on_at_the_planned_side(capsys):
+    main(["plan", "--images", "1000", "--method", "simclr-small", "--epochs", "1"])
+    assert "--size 224" in capsys.readouterr().out.splitlines()[-1]
+
+
 def test_a_gpu_beside_this_machine_makes_its_own_views():
     load = Workload(
         method=simclr_small(),

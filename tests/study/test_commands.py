@@ -124,6 +124,7 @@ def test_the_next_command_is_what_was_planned(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MINE)
     asked = ["study", "mine.py", "--scale", "paper", "--seeds", "1", "--images", "128"]
+    asked += ["--cpus", "2", "--figure", "knn", "--compare", "row"]
     main([*asked, "--plan", "--speed", "1"])
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == f"next: counterpoint {' '.join(asked)}"

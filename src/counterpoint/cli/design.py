@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from counterpoint.catalogue import METHODS
 from counterpoint.cli.early import refuse_early, refuse_store, refuse_unknown
-from counterpoint.cli.last_words import last_words
+from counterpoint.cli.last_words import chosen_options, last_words
 from counterpoint.cli.resumable import resumable
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def design_command(
     from counterpoint.design.design_settings import ENCODER, image_facts
     from counterpoint.evaluation.criteria.measuring import known_criteria
 
-    chosen = tuple(criteria.split(","))
+    chosen = tuple(name.strip() for name in criteria.split(","))
     known_criteria(chosen)
     asked: dict[str, Any] = {
         "data": data,
@@ -132,6 +132,8 @@ def design_command(
         for option, given in (("rounds", rounds), ("halved", halved), ("full-epochs", full_epochs)):
             again += [] if given is None else [f"--{option}", f"{given:g}"]
         again += options_of(settings)
+        run = {"runner": runner, "at-once": at_once, "address": address}
+        again += chosen_options(run, {"runner": "local"})
         _say_plan(settings, ground, hours, speed * 1e12, rounds, halved)
         last_words("", again)
         return

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 from itertools import chain
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from counterpoint.catalogue import PROBES
@@ -138,8 +139,11 @@ def _shares(text: str) -> list[float]:
     [0.01, 1.0]
     """
     try:
-        return [float(share) for share in text.split(",")]
+        shares = [float(share) for share in text.split(",")]
     except ValueError:
+        shares = [nan]
+    if not all(0 < share <= 1 for share in shares):
         raise ValueError(
             f"--labels is {text!r}; it needs fractions of the labels, such as 0.01,0.1,1"
-        ) from None
+        )
+    return shares

@@ -157,7 +157,8 @@ def _next(
     training, node = plan.workload.training, plan.machine.node
     words = ["pretrain", data or "DATA", "--method", method]
     words += [] if encoder is None else ["--encoder", encoder]
-    words += [] if size is None else ["--size", str(size)]
+    side = SIDE if (data, size) == (None, None) else size
+    words += [] if side is None else ["--size", str(side)]
     words += ["--epochs", str(training.epochs), "--batch-size", str(training.batch)]
     words += ["--accumulate", str(training.accumulate)] if training.accumulate > 1 else []
     words += ["--precision", training.precision, "--save-seconds", f"{plan.interval:.0f}"]

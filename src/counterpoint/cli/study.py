@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from counterpoint.catalogue import STUDIES
 from counterpoint.cli.early import refuse_unknown
-from counterpoint.cli.last_words import last_words
+from counterpoint.cli.last_words import chosen_options, last_words
 from counterpoint.cli.resumable import resumable
 
 if TYPE_CHECKING:
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from counterpoint.study.outcome import Outcome
     from counterpoint.study.result_store import ResultStore
     from counterpoint.study.trial import Trial
+
+USUAL = {
+    "runner": "local",
+    "cpus": 1,
+    "gpus": 0.0,
+    "retries": 2,
+    "figure": "linear",
+    "compare": "column",
+}
+"""Options that the next command does not need."""
 
 
 def study_command(
@@ -85,8 +95,9 @@ def study_command(
     if plan:
         _say_plan(trials, speed, price)
         given = {"scale": scale, "seeds": seeds, "limit": limit, "images": images, "out": out}
-        asked = [(f"--{key}", str(value)) for key, value in given.items() if value is not None]
-        last_words("", ["counterpoint", "study", name, *(word for pair in asked for word in pair)])
+        given |= {"runner": runner, "cpus": cpus, "gpus": gpus, "at-once": at_once}
+        given |= {"retries": retries, "address": address, "figure": figure, "compare": compare}
+        last_words("", ["counterpoint", "study", name, *chosen_options(given, USUAL)])
         return
     require_figure(trials, figure)
     place = out or f"runs/{name.removesuffix('.py')}-{scale}"
@@ -115,7 +126,8 @@ def study_command(
         _watch(outcomes, progress)
     _say_table(store, figure, compare)
     _say_failed(store, progress)
-    following = ["counterpoint", "table", place, "--format", "latex"]
+    shown = chosen_options({"figure": figure, "compare": compare}, USUAL)
+    following = ["counterpoint", "table", place, *shown, "--format", "latex"]
     last_words(f"results in {place}", following, aside=True)
     if progress.count("failed"):
         sys.exit(1)

@@ -71,6 +71,8 @@ def confirm(out: Path, asked: ConfirmRequest, run: RunTrials) -> list[Compared]:
     come later, once.
     """
     found = read_design(out)
+    if not found.candidates:
+        raise ValueError(f"design: {out} has no finished candidate; search longer")
     asked = replace(asked, data=_other_data(found, asked.data))
     _refuse_without_labels(found, asked.data)
     run = after_taking(confirmed_earlier(found.settings), run)

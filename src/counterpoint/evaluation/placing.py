@@ -43,11 +43,23 @@ def on_device(model: nn.Module, asked: str | torch.device | None) -> Iterator[No
     ...     pass
     """
     before = device_of(model)
-    wanted = torch.device(asked) if asked is not None else before
-    if asked is None and before.type == "cpu":
-        wanted = best_device()
-    model.to(wanted)
+    if asked is not None:
+        _move(model, asked)
+    elif before.type == "cpu":
+        model.to(best_device())
     try:
         yield
     finally:
         model.to(before)
+
+
+def _move(model: nn.Module, asked: str | torch.device) -> None:
+    try:
+        model.to(torch.device(asked))
+    except torch.OutOfMemoryError:
+        raise
+    except (RuntimeError, AssertionError) as error:  # an assertion where torch has no CUDA
+        reason = str(error).partition("\n")[0]
+        raise ValueError(
+            f"device: got {str(asked)!r}; needs one that is here, such as cpu ({reason})"
+        ) from None

@@ -19,7 +19,7 @@ from counterpoint.evaluation.probe import Fitted, Labelled, fitted_on
 from counterpoint.evaluation.representation import Embedded, Representation
 from counterpoint.evaluation.result import ProbeResult, Result, scored
 from counterpoint.evaluation.robustness import robustness
-from counterpoint.evaluation.shares import share_of_labels
+from counterpoint.evaluation.shares import refuse_no_share, share_of_labels
 from counterpoint.spelling import did_you_mean
 
 FROZEN: dict[str, Callable[..., Fitted]] = {"knn": knn_probe, "linear": linear, "mlp": mlp}
@@ -98,7 +98,7 @@ def evaluate(
     ('knn', 256)
     """
     splits, started = splits.for_probes(), time.monotonic()
-    refuse_impossible(splits, probes, robust=robust)
+    refuse_impossible(splits, probes, fractions, robust=robust)
     vectors = embeddings or embed(representation, splits, workers=workers)
     known = _labelled(vectors.train, splits.train)
     held = _labelled(vectors.validation, splits.validation)
@@ -128,7 +128,9 @@ def evaluate(
     )
 
 
-def refuse_impossible(splits: Splits, probes: Sequence[str], *, robust: int = 0) -> None:
+def refuse_impossible(
+    splits: Splits, probes: Sequence[str], fractions: Sequence[float] = (1.0,), *, robust: int = 0
+) -> None:
     """Refuse what an evaluation cannot end with, before hours are spent on the rest of it.
 
     >>> from counterpoint.data import as_source, as_splits
@@ -143,6 +145,8 @@ def refuse_impossible(splits: Splits, probes: Sequence[str], *, robust: int = 0)
         near = did_you_mean(min(unknown), PROBES)
         words = f"evaluation: no probe {min(unknown)!r}; there are {', '.join(PROBES)}; {near}"
         raise ValueError(words.rstrip("; "))
+    for fraction in fractions:
+        refuse_no_share(fraction)
     refuse_unlabelled(splits)
     if robust and not set(probes) & set(FROZEN):
         raise ValueError("robustness: needs one of knn, linear and mlp among the probes")

@@ -118,7 +118,14 @@ class Representation:
         probe = probe_of(self.encoder) if self.map is None else self.map
         precision = dtype_of(self.encoder)
         seen = tuple(view.to(precision) for view in views)
-        pooled = [maps[probe].mean(dim=(2, 3)) for maps in self.encoder(seen)]
+        found = self.encoder(seen)
+        count = len(found[0])
+        if not -count <= probe < count:
+            raise ValueError(
+                f"evaluation: got map {probe}; the encoder has {count}: "
+                f"0 to {count - 1}, or -1 for the last"
+            )
+        pooled = [maps[probe].mean(dim=(2, 3)) for maps in found]
         return torch.cat(pooled, dim=1).float()
 
     def _seen(self, images: Bytes, index: Index) -> tuple[View, ...]:

@@ -1,5 +1,7 @@
 """Cluster learnability: whether neighbours agree about the clusters of a representation."""
 
+from math import nan
+
 import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor
@@ -34,6 +36,8 @@ def prequential(
 ) -> float:
     """Return the share of samples, from the second chunk on, whose group was predicted right.
 
+    It is nan for no more samples than a chunk has: nothing is predicted.
+
     >>> import torch
     >>> prequential(torch.eye(2)[[0, 1, 0, 1]], torch.tensor([0, 1, 0, 1]), chunk=2)
     1.0
@@ -43,4 +47,4 @@ def prequential(
     for start in range(chunk, len(unit), chunk):
         nearest = (unit[start : start + chunk] @ unit[:start].T).argmax(dim=1)
         right += int((groups[nearest] == groups[start : start + chunk]).sum())
-    return right / max(1, len(unit) - chunk)
+    return right / (len(unit) - chunk) if len(unit) > chunk else nan
