@@ -139,6 +139,8 @@ LATE = {  # needs an import: reads the data, a method's JSON or results
     "pretrain texts --out out",
     "pretrain file --out out",
     "evaluate run --data unlabelled",
+    "embed run unlabelled --out out --map 9",
+    "embed run unlabelled --out out --device tpux",
     "views unlabelled --out file/views.png",
     "table texts",
 }
