@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterpoint.data import ArraySource, open_data
+from counterpoint.data import ArraySource, as_source, open_data
 from counterpoint.data.layouts import arrays as arrays_module
 from counterpoint.framework import Draw
 from counterpoint.parts.views import pipelines
@@ -55,6 +55,12 @@ def mapping_of(tensor):
         if start <= tensor.data_ptr() < end:
             return file
     return None
+
+
+def test_an_array_that_runs_backwards(photos):
+    """As OpenCV's bytes are turned to RGB."""
+    backwards = np.ascontiguousarray(photos[..., ::-1])[..., ::-1]
+    assert torch.equal(as_source(backwards).images, as_source(photos).images)
 
 
 @pytest.mark.parametrize("shape", [(30, 20, 24), (30, 20, 24, 1), (30, 1, 20, 24)])

@@ -53,6 +53,7 @@ def png(pixels=SEEN):
         PIXELS,
         PIXELS.float() / 255,
         SEEN,
+        np.ascontiguousarray(SEEN[..., ::-1])[..., ::-1],  # as OpenCV's bytes are turned to RGB
         np.float64(SEEN) / 255,
         png(),
         (PIXELS, 1),

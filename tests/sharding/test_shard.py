@@ -219,6 +219,11 @@ def test_a_shard_with_other_bytes_than_before_is_refused(shards, photos_folder, 
         job.finish()
 
 
+def test_a_folder_that_was_made_and_nothing_more_is_taken(photos_folder, tmp_path):
+    (tmp_path / "out" / ".parts").mkdir(parents=True)
+    assert ShardingJob.begin(str(photos_folder), tmp_path / "out").left()
+
+
 def test_no_images_to_train_on_are_refused(tmp_path):
     np.save(tmp_path / "none.npy", np.zeros((0, 8, 8, 3), np.uint8))
     with pytest.raises(ValueError, match="has no images to train on; needs one or more"):

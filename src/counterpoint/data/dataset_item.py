@@ -11,6 +11,7 @@ from PIL import Image
 from torch import Tensor
 
 from counterpoint.data.decoded_picture import StoredPixels
+from counterpoint.data.numpy_tensor import numpy_tensor
 from counterpoint.data.pictures import StoredFile, read_file
 from counterpoint.data.source import StoredImage
 from counterpoint.data.strips import upright
@@ -72,8 +73,10 @@ def stored_image(image: Any, name: str) -> StoredImage:
         orientation = image.getexif().get(ORIENTATION, 1)
         known = orientation if orientation in range(1, 9) else 1
         return StoredPixels(upright(image, known), "PIL", image.mode)
-    if isinstance(image, Tensor | np.ndarray):
-        pixels = _pixels(torch.as_tensor(image))
+    if isinstance(image, np.ndarray):
+        image = numpy_tensor(image)
+    if isinstance(image, Tensor):
+        pixels = _pixels(image)
         return StoredPixels(pixels, "array", "RGB")
     raise TypeError(f"got {type(image).__module__}.{type(image).__name__}; {NEEDS}")
 

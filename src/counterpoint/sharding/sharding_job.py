@@ -227,7 +227,8 @@ class ShardingJob:
                 f"out: {self.out} has shards of {known.data} with other settings or of other "
                 "images; give the same command, or another folder"
             )
-        if known is None and self.out.is_dir() and any(self.out.iterdir()):
+        others = self.out.is_dir() and any(place.name != FOLDER for place in self.out.iterdir())
+        if known is None and others:  # without a record: it was killed before it wrote that
             raise ValueError(f"out: {self.out} is not empty; needs a new folder")
 
     def _check_manifest(self) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from counterpoint.data.array_source import ArraySource
 from counterpoint.data.cache import Arrays
+from counterpoint.data.numpy_tensor import numpy_tensor
 
 LARGE = 1 << 28  # bytes from which a .npy file is mapped into memory instead of read
 SHAPES = "(n, height, width, 3), (n, 3, height, width) or grey (n, height, width)"
@@ -48,7 +49,7 @@ def array_images(array: np.ndarray, where: str) -> UInt8[Tensor, "sample 3 heigh
             f"data: the images of {where} are {array.dtype}, needs uint8; "
             "numbers from 0 to 1 become (images * 255).round().astype(numpy.uint8)"
         )
-    images = torch.from_numpy(array)
+    images = numpy_tensor(array)
     if images.ndim == 3:
         return images[:, None].expand(-1, 3, -1, -1)
     if images.ndim == 4 and images.shape[-1] in (1, 3):
