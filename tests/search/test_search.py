@@ -13,9 +13,11 @@ from PIL import Image
 
 from counterpoint import Run
 from counterpoint.cli import main
+from counterpoint.data import as_splits
 from counterpoint.search import ivfpq_index, nearest_rows, nearest_vectors, search_vectors
 from counterpoint.search.ivfpq_index import open_index
 from counterpoint.search.nearest_vectors import recall
+from counterpoint.search.query_words import find_queries
 from counterpoint.vectors import Vectors, embed_data
 from counterpoint.vectors.part_file import part_path, write_part
 from counterpoint.vectors.stored_rows import StoredRow
@@ -171,6 +173,37 @@ def test_a_query_is_a_file_a_path_or_a_number(photos, tmp_path, capsys):
     assert first["label"] == first["path"].partition("/")[0]
 
 
+def test_a_file_that_is_there_is_not_taken_for_an_image_of_that_path(photos, tmp_path, monkeypatch):
+    """Another picture under the same relative path, and then none."""
+    root, path = Path(photos.record.data["path"]), photos.paths[5]
+    (tmp_path / path).parent.mkdir(parents=True)
+    shutil.copy(root / photos.paths[30], tmp_path / path)
+    monkeypatch.chdir(tmp_path)
+    assert find_queries(photos, [path])[0].row == -1
+    (tmp_path / path).unlink()
+    assert find_queries(photos, [path])[0].row == 5
+    monkeypatch.chdir(root)
+    assert find_queries(photos, [path])[0].row == 5
+
+
+def test_an_image_given_as_a_value_does_not_find_itself(photos, tmp_path, monkeypatch):
+    """Its whole path is known; it is typed in other ways."""
+    root = Path(photos.record.data["path"])
+    run = Run.open(RUNS / "simclr-files")
+    files = as_splits([str(root / path) for path in photos.paths[:20]])
+    made = embed_data(run, files, tmp_path / "v", workers=0, copies=0)
+    (tmp_path / "link").symlink_to(root)
+    monkeypatch.chdir(root.parent)
+    path = Path(made.paths[5]).relative_to(root)
+    words = [
+        made.paths[5],
+        f"{root.name}/{path}",
+        f"./{root.name}/{path}",
+        f"{tmp_path}/link/{path}",
+    ]
+    assert [query.row for query in find_queries(made, words)] == [5, 5, 5, 5]
+
+
 def test_a_link_of_the_folder_does_not_find_itself(photos, tmp_path, capsys):
     """As in a folder that curate wrote."""
     root = Path(photos.record.data["path"])
@@ -230,6 +263,7 @@ def test_a_table_and_what_comes_next(photos, capsys):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
+        (["a" * 300], f"{'a' * 300} is no file, and no path or number of an image in"),
         (["nothing.jpg"], "nothing.jpg is no file, and no path or number of an image in"),
         (["99"], "has no vector of sample 99; needs a number below 42"),
         (["9" * 24], f"has no vector of sample {'9' * 24}; needs a number below 42"),

@@ -52,7 +52,8 @@ def find_queries(vectors: Vectors, words: Sequence[str]) -> tuple[Query, ...]:
 
 
 def _query(vectors: Vectors, word: str, known: dict[str | None, int]) -> Query:
-    if word.isdecimal() and not Path(word).is_file():
+    file = os.path.isfile(word)  # noqa: PTH113 (a word that is too long for a name is no file)
+    if word.isdecimal() and not file:
         wanted = min(int(word), vectors.record.count)  # more than 64 bits fit no tensor
         row = int(torch.searchsorted(vectors.samples, wanted))
         if row < vectors.count and int(vectors.samples[row]) == int(word):
@@ -61,16 +62,22 @@ def _query(vectors: Vectors, word: str, known: dict[str | None, int]) -> Query:
             f"search: {vectors.folder} has no vector of sample {word}; needs a number below "
             f"{vectors.record.count:,} of an image that could be read"
         )
-    root = vectors.record.data["path"]
-    own = Path(word).parent.resolve() / Path(word).name  # a link is the image that it is called
-    inside = [str(place).removeprefix(f"{root}/") for place in (own, Path(word).resolve())]
-    names = [shown(os.fsencode(name)) for name in ([word, *inside] if root else [word])]
-    row = next((known[one] for one in names if one in known), -1)
-    if row < 0 and not Path(word).is_file():
+    names = _whole_names(word, vectors.record.data["path"])
+    if not file:  # else it may be another picture, which has this path from another folder
+        names = [word, *names]
+    row = next((known[one] for one in (shown(os.fsencode(n)) for n in names) if one in known), -1)
+    if row < 0 and not file:
         raise FileNotFoundError(
             f"search: {word} is no file, and no path or number of an image in {vectors.folder}"
         )
     return Query(word, row)
+
+
+def _whole_names(word: str, root: str | None) -> list[str]:
+    """Return what the file of a word may be called in the folder, nearest to the word first."""
+    typed = Path(word)
+    own = typed.parent.resolve() / typed.name  # a link is the image that it is called
+    return [str(p).removeprefix(f"{root}/") for p in (typed.absolute(), own, typed.resolve())]
 
 
 def embed_queries(
