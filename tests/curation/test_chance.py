@@ -66,6 +66,16 @@ def test_images_in_a_burst_are_left_out_of_the_law():
         chance_law(near[:20], aside=0.3)
 
 
+def test_equal_vectors_are_no_part_of_the_law():
+    near = uniform_lists(300, 10)
+    plain = chance_law(near[20:], aside=0.0)
+    near[:20] = 0.0
+    law = chance_law(near, aside=0.0)
+    assert (law.shape, law.rate, law.steep) == (plain.shape, plain.rate, plain.steep)
+    with pytest.raises(ValueError, match="needs more images that differ"):
+        chance_law(near[:20], aside=0.0)
+
+
 def planted(count, copies, seed, width=24):
     """Vectors on a curved sheet of 8 dimensions, and copies of some at many distances."""
     generator = torch.Generator().manual_seed(seed)

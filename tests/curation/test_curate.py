@@ -165,6 +165,24 @@ def test_a_picture_that_was_damaged_since_has_no_thumbnail(vectors, folder, tmp_
     assert (tmp_path / "c/gallery.html").read_text().count("no picture") == 1
 
 
+@pytest.mark.parametrize("kinds", [[*range(36), *range(6), *range(6)], [*range(20), *([40] * 40)]])
+def test_equal_pixels_in_other_bytes_are_duplicates(kinds, tmp_path):
+    """Also where most images are equal: their distances are 0, and so is the median."""
+    (root := tmp_path / "photos").mkdir()
+    for place, number in enumerate(kinds):
+        file = root / f"{place:02}.png"
+        photo(number % KINDS, number).save(file)
+        file.write_bytes(file.read_bytes() + bytes(place))
+    run = open_encoder(encoder="small", size=32)
+    found = curate(embed_data(run, root, tmp_path / "v", copies=0, workers=0))
+    assert len(found.equal) == 0
+    assert 0 < found.dimension < float("inf")
+    numbers = [kinds[int(found.vectors.paths[row][:2])] for row in range(len(kinds))]
+    near = {(numbers[a], numbers[b]) for a, b in found.near.ends.tolist()}
+    twins = {(number, number) for number in numbers if numbers.count(number) > 1}
+    assert near >= twins
+
+
 def test_what_was_interrupted_is_written_again(vectors, tmp_path):
     found = curate(vectors)
     write_curated(found, decisions(found), tmp_path)

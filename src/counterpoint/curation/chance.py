@@ -9,7 +9,7 @@ $$P(r_{(1)} \le \rho \mid r_{(2)}) = (\rho / r_{(2)})^{\kappa_i}$$
 
 The second nearest is a different image even where the nearest is a copy, so that nothing needs to
 know which are copies. What is nearer than half of the recorded copies is set aside before, so that
-bursts of copies do not become the law.
+bursts of copies do not become the law; so are equal vectors, whose distances have no logarithm.
 
 The dimension differs from image to image. With $x_j = \log(r_{(k)} / r_{(j)})$, the k - 2 distances
 from the second on are a censored sample of an exponential law of rate $\kappa_i$, and
@@ -72,7 +72,7 @@ class ChanceLaw:
 def chance_law(near: Float64[Tensor, "image near"], *, aside: float) -> ChanceLaw:
     """Fit the law to the scaled distances of images to their nearest.
 
-    Distances below `aside` are left out, and images with fewer than 5 others after that.
+    Distances of 0 and below `aside` are left out, and images with fewer than 5 others after that.
 
     >>> generator = torch.Generator().manual_seed(0)
     >>> uniform = torch.rand(4_000, 16, generator=generator, dtype=torch.float64)
@@ -81,7 +81,7 @@ def chance_law(near: Float64[Tensor, "image near"], *, aside: float) -> ChanceLa
     True
     """
     near = near.sort(dim=1).values
-    gone = (near < aside).sum(dim=1, keepdim=True)
+    gone = ((near < aside) | (near == 0)).sum(dim=1, keepdim=True)
     place = torch.arange(near.shape[1])[None] + gone
     kept = near.gather(1, place.clamp(max=near.shape[1] - 1))
     kept = kept.masked_fill(place >= near.shape[1], torch.inf)

@@ -10,22 +10,25 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
+TOLD = 1e-3  # distance that is told from 0: cosines in fp32 are off by up to 5e-7
 FLOOR = 0.25  # of the median scale: in a crowd of more than 16 copies all others are copies
 
 
 def distance(cosine: Float[Tensor, "*all"]) -> Float[Tensor, "*all"]:
-    r"""Return the distance on the unit sphere, $d = \sqrt{2 - 2 \cos}$.
+    r"""Return the distance on the unit sphere, $d = \sqrt{2 - 2 \cos}$; 0 below 0.001.
 
     >>> distance(torch.tensor([1.0, 0.5, -1.0])).tolist()
     [0.0, 1.0, 2.0]
     """
-    return (2 - 2 * cosine).clamp(min=0).sqrt()
+    found = (2 - 2 * cosine).clamp(min=0).sqrt()
+    return found.masked_fill(found < TOLD, 0.0)
 
 
 def local_scales(cosine: Float[Tensor, "vector near"]) -> Float[Tensor, " vector"]:
     r"""Return the mean distance to the farther half of the k nearest, $\sigma_i$.
 
-    The nearer half may be copies. No scale is less than a quarter of the median one.
+    The nearer half may be copies. No scale is less than a quarter of the median one, or than 0.001:
+    where most images are equal, the median is 0.
 
     >>> local_scales(torch.tensor([[1.0, 1.0, 0.5, 0.5]])).tolist()
     [1.0]
@@ -35,7 +38,7 @@ def local_scales(cosine: Float[Tensor, "vector near"]) -> Float[Tensor, " vector
     scale = far.where(there, torch.zeros_like(far)).sum(1) / there.sum(1).clamp(min=1)
     whole = scale[there.any(1)]
     typical = whole.median() if len(whole) else scale.new_tensor(1.0)
-    return scale.where(there.any(1), typical).clamp(min=FLOOR * float(typical))
+    return scale.where(there.any(1), typical).clamp(min=max(FLOOR * float(typical), TOLD))
 
 
 def scaled_distances(
