@@ -15,6 +15,7 @@ from counterpoint.cli import main
 from counterpoint.curation.curated_folder import write_curated
 from counterpoint.curation.curator import curate
 from counterpoint.curation.decisions import decisions
+from counterpoint.data import as_splits
 from counterpoint.encoder_choice import open_encoder
 from counterpoint.vectors import Vectors, embed_data
 
@@ -181,6 +182,36 @@ def test_equal_pixels_in_other_bytes_are_duplicates(kinds, tmp_path):
     near = {(numbers[a], numbers[b]) for a, b in found.near.ends.tolist()}
     twins = {(number, number) for number in numbers if numbers.count(number) > 1}
     assert near >= twins
+
+
+def test_links_lead_to_images_that_were_given_as_a_value(folder, tmp_path):
+    files = sorted((folder / "train/kind0").iterdir()) + sorted((folder / "test/kind1").iterdir())
+    run = open_encoder(encoder="small", size=32)
+    made = embed_data(run, as_splits([str(f) for f in files]), tmp_path / "v", copies=0, workers=0)
+    found = curate(made)
+    stay = {row.path for row in decisions(found) if row.decision != "leave out"}
+    assert write_curated(found, decisions(found), tmp_path / "c") == len(stay) > 20
+    linked = [*(tmp_path / "c/images").rglob("*.png")]
+    assert {str(link.resolve()) for link in linked} == stay
+    assert {link.parent.parent.name for link in linked} == {"train", "test"}
+
+
+def test_why_there_is_no_link_is_said(folder, tmp_path, capsys):
+    shutil.copytree(folder / "train", tmp_path / "photos")
+    run = open_encoder(encoder="small", size=32)
+    embed_data(run, tmp_path / "photos", tmp_path / "v", copies=0, workers=0)
+    (tmp_path / "photos").rename(tmp_path / "moved")
+    main(["curate", str(tmp_path / "v"), "--out", str(tmp_path / "c")])
+    said = capsys.readouterr().out
+    assert "images that stay have no link: their files are not there. If they were moved" in said
+    assert "pretrain" not in said
+
+
+def test_a_folder_among_the_images_is_refused(vectors, folder):
+    """Its links would be images of the data."""
+    with pytest.raises(SystemExit, match=r"out: .*few lies in .*, whose images it would hold"):
+        main(["curate", str(vectors.folder), "--out", str(folder / "train/few")])
+    assert not (folder / "train/few").exists()
 
 
 def test_what_was_interrupted_is_written_again(vectors, tmp_path):

@@ -101,6 +101,22 @@ def test_files_are_found_from_another_folder(run, photos_folder, tmp_path, monke
     assert found.file(0).is_file()
 
 
+def test_images_that_were_moved_are_found_where_they_are(run, photos_folder, tmp_path):
+    """They are embedded again into the same folder, and so is a run that was moved."""
+    old, new, out = tmp_path / "old", tmp_path / "new", tmp_path / "v"
+    shutil.copytree(photos_folder, old)
+    shutil.copytree(RUNS / "simclr-files", tmp_path / "run")
+    embed_data(Run.open(tmp_path / "run"), old, out, workers=0, copies=0)
+    before = contents(out)
+    old.rename(new)
+    found = embed_data(run, new, out, workers=0, copies=0)
+    assert contents(out) == before
+    assert found.file(0) == new / found.paths[0]
+    assert found.record.address.run == str(RUNS / "simclr-files")
+    embed_data(run, open_data(new), out, workers=0, copies=0)
+    assert Vectors.open(out).record == found.record
+
+
 def test_who_reads_changes_no_byte(run, photos_folder, vectors, tmp_path):
     embed_data(run, photos_folder, tmp_path / "two", part_size=17, workers=2)
     assert contents(tmp_path / "two") == contents(vectors.folder)

@@ -47,13 +47,13 @@ def curate_command(
 
     from counterpoint.curation.curated_folder import refuse_foreign, write_curated
     from counterpoint.curation.curator import curate
-    from counterpoint.curation.decisions import counts, decisions
+    from counterpoint.curation.decisions import KEEP, LOOK, counts, decisions
     from counterpoint.vectors import Vectors
 
-    if out is not None:
-        refuse_foreign(Path(out))
-    console = Console(highlight=False, soft_wrap=True)
     opened = Vectors.open(vectors)
+    if out is not None:
+        refuse_foreign(opened, Path(out))
+    console = Console(highlight=False, soft_wrap=True)
     console.print(repr(opened), markup=False)
     found = curate(opened, precision=precision, select=select, seed=seed)
     rows = decisions(found)
@@ -66,9 +66,16 @@ def curate_command(
         console.print(shlex.join(words), markup=False)
         return
     links = write_curated(found, rows, Path(out))
+    lost = said[KEEP] + said[LOOK] - links
     place = escape(str(Path(out)))
     console.print(f"decisions and reasons: [bold]{place}/decisions.csv[/] (and .parquet)")
     console.print(f"pictures: [bold]{place}/gallery.html[/]")
+    if lost:
+        console.print(
+            f"{lost:,} images that stay have no link: their files are not there. If they were "
+            "moved, give embed their new folder and the same --out; images in memory, in shards "
+            "or in Parquet have no files"
+        )
     if links:
         console.print(f"{links:,} links to what stays: [bold]{place}/images[/]")
         words = ["counterpoint", "pretrain", str(Path(out) / "images"), "--out", "runs/curated"]

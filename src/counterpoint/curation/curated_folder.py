@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -13,8 +14,10 @@ import pyarrow.parquet as parquet
 from counterpoint.curation.curator import Curation
 from counterpoint.curation.decisions import LEAVE_OUT, Decision, counts
 from counterpoint.curation.picture_groups import curation_page
+from counterpoint.data.location import refuse_inside
 from counterpoint.progress import tracked
 from counterpoint.run import versions
+from counterpoint.vectors import Vectors
 
 RECORD, TABLE, PARQUET = "curate.json", "decisions.csv", "decisions.parquet"
 PAGE, IMAGES = "gallery.html", "images"
@@ -31,7 +34,7 @@ def write_curated(found: Curation, rows: Sequence[Decision], out: Path) -> int:
 
     A folder that an earlier call wrote is written again: its links are replaced.
     """
-    refuse_foreign(out)
+    refuse_foreign(found.vectors, out)
     out.mkdir(parents=True, exist_ok=True)
     (out / RECORD).unlink(missing_ok=True)  # of what is about to be replaced
     names = [field.name for field in fields(Decision)]
@@ -49,8 +52,9 @@ def write_curated(found: Curation, rows: Sequence[Decision], out: Path) -> int:
     return links
 
 
-def refuse_foreign(out: Path) -> None:
-    """Refuse a folder that holds anything but what an earlier call wrote."""
+def refuse_foreign(vectors: Vectors, out: Path) -> None:
+    """Refuse a folder among the images, or with anything but what an earlier call wrote."""
+    refuse_inside(vectors.record.data["path"], out)
     if not out.is_dir() or (out / RECORD).is_file():
         return
     names = {place.name for place in out.iterdir() if not place.name.startswith(".")}
@@ -98,13 +102,24 @@ def _link(found: Curation, rows: Sequence[Decision], folder: Path) -> int:
         if old.is_symlink():
             old.unlink()
     stay = [row for row in rows if row.decision != LEAVE_OUT and row.path is not None]
-    count = 0
+    shared, count = _shared_folder(found.vectors.paths), 0
     for row in tracked(stay, "linking images"):
         source = found.vectors.file(row.sample)
-        place = folder / (row.path or "")
+        path = Path(row.path or "")
+        place = folder / (path.relative_to(shared) if path.is_absolute() else path)
         if source is None or not place.resolve().is_relative_to(folder.resolve()):
             continue  # rows of a Parquet file, or files that are not there any more
         place.parent.mkdir(parents=True, exist_ok=True)
         place.symlink_to(source.resolve())
         count += 1
     return count
+
+
+def _shared_folder(paths: Sequence[str | None]) -> Path:
+    """Return the folder of all whole paths, which images given as a value have.
+
+    >>> _shared_folder(["/photos/cat/1.jpg", "/photos/dog/1.jpg", None]).as_posix()
+    '/photos'
+    """
+    whole = [str(Path(path).parent) for path in paths if path is not None and path[:1] == "/"]
+    return Path(os.path.commonpath(whole or ["/"]))

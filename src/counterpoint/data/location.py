@@ -43,6 +43,18 @@ def local(place: Any, *, what: str) -> Path:
     return Path(text)
 
 
+def refuse_inside(data: str | None, out: Path) -> None:
+    """Refuse to write images into the folder that they are of, whose images they would become.
+
+    >>> refuse_inside("/photos", Path("/photos/few"))
+    Traceback (most recent call last):
+    ValueError: out: /photos/few lies in /photos, whose images it would hold; give another
+    """
+    inside = out.resolve()
+    if data in {str(inside), *map(str, inside.parents)}:
+        raise ValueError(f"out: {out} lies in {data}, whose images it would hold; give another")
+
+
 def _refuse_objects(place: Any, *, what: str) -> None:
     if not isinstance(place, str | os.PathLike):
         raise TypeError(

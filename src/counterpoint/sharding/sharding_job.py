@@ -8,6 +8,7 @@ from pathlib import Path
 
 from counterpoint.address import is_address, whole_address
 from counterpoint.data.layouts.detect import open_encoded
+from counterpoint.data.location import refuse_inside
 from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.shards.checked_record import checked_record
 from counterpoint.data.shards.shard_folder import finish_shards
@@ -81,7 +82,7 @@ class ShardingJob:
             raise ValueError(f"out: got the address {out}; needs a folder of this machine")
         place = Path(out)
         root = whole_address(data) if is_address(data) else str(Path(data).resolve())
-        _refuse_inside(root, place)
+        refuse_inside(root, place)
         splits = named_splits(open_encoded(root))
         record = sharding_record(
             root,
@@ -241,9 +242,3 @@ class ShardingJob:
                 f"out: {self.out} has shards of other images, or in other numbers; needs a new "
                 "folder"
             )
-
-
-def _refuse_inside(root: str, out: Path) -> None:
-    inside = out.resolve()
-    if root in {str(inside), *map(str, inside.parents)}:
-        raise ValueError(f"out: {out} lies in {root}, whose images it would hold; give another")

@@ -112,6 +112,8 @@ class EmbedJob:
             record.write(folder)
         else:
             there.refuse_other(record, folder)
+            if (known := there.found_at(record)) != there:
+                known.write(folder)
         return cls(representation, numbers, record, folder)
 
     @classmethod

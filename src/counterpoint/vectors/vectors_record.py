@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,15 @@ class VectorsRecord:
     def address(self) -> EncoderAddress:
         """How the encoder is opened again."""
         return EncoderAddress(**self.encoder["address"])
+
+    def found_at(self, new: "VectorsRecord") -> "VectorsRecord":
+        """Return this record with where the same images and the same encoder are found now."""
+        both = None not in (self.data["path"], new.data["path"])
+        data = self.data | ({"path": new.data["path"]} if both else {})
+        address = (
+            self.encoder["address"] if new.address == EncoderAddress() else asdict(new.address)
+        )
+        return replace(self, data=data, encoder=self.encoder | {"address": address})
 
     def refuse_other(self, new: "VectorsRecord", folder: Path) -> None:
         """Refuse to add the vectors of another encoder, or of other images, to a folder."""
