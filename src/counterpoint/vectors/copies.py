@@ -25,6 +25,7 @@ CROP = 0.15  # most that is cut from an edge
 BRIGHTNESS, CONTRAST, SATURATION = (0.6, 1.4), (0.6, 1.4), (0.3, 1.7)
 GREY = 0.2  # share of the recoloured copies that lose all colour
 LEAST = 8  # pixels of a side that is left
+LONGEST = 65_500  # pixels of a side that Pillow saves as a JPEG
 SAVED = 92  # quality at which a resized, cropped or recoloured picture is saved
 
 Picture = UInt8[Tensor, "channel height width"]
