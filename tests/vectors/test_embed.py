@@ -279,6 +279,35 @@ def test_copies_are_embedded_for_calibration(data, run, photos_folder, vectors, 
     assert torch.equal(drawn_few.sort().values, found.samples[found.copies < 7].sort().values)
 
 
+def test_a_picture_that_no_jpeg_holds_has_no_copy(run, photos_folder, tmp_path):
+    folder = tmp_path / "photos"
+    shutil.copytree(photos_folder / "watch", folder)
+    Image.new("RGB", (65_600, 4)).save(folder / "long.png")
+    found = embed_data(run, folder, tmp_path / "v", workers=0)
+    assert found.count == 21
+    copied_ones = {found.paths[sample] for sample in found.copies().samples.tolist()}
+    assert copied_ones == {*found.paths} - {"long.png"}
+
+
+@pytest.mark.parametrize("name", ["part-00001.parquet", "views.parquet"])
+@pytest.mark.parametrize("left", [0, 300])
+def test_a_file_that_is_cut_short_is_named_and_made_again(name, left, photos_folder, tmp_path):
+    run, out = Run.open(RUNS / "simclr-files"), tmp_path / "v"
+    embed_data(run, photos_folder, out, part_size=20, workers=0, copies=20)
+    before = contents(out)
+    (out / name).write_bytes(before[name][:left])
+    found = Vectors.open(out)
+    said = f"{name} cannot be read; delete it and give the same counterpoint embed again"
+    with pytest.raises(ValueError, match=said):
+        found.copies() if name == "views.parquet" else found.matrix()
+    if name != "views.parquet":
+        with pytest.raises(ValueError, match=said):
+            _ = found.labels
+    (out / name).unlink()
+    embed_data(run, photos_folder, out, workers=0, copies=20)
+    assert contents(out) == before
+
+
 def test_copies_of_images_of_one_size_have_their_size(cifar, tmp_path):
     run = Run.open(RUNS / "byol")
     found = embed_data(run, cifar.head(30), tmp_path / "v", copies=10).copies()

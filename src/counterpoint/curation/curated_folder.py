@@ -44,7 +44,8 @@ def write_curated(found: Curation, rows: Sequence[Decision], out: Path) -> int:
         table.writerows(asdict(row) for row in rows)
     schema = arrow.schema([(name, COLUMNS[name]) for name in names])
     columns = {name: [getattr(row, name) for row in rows] for name in names}
-    parquet.write_table(arrow.table(columns, schema=schema), out / PARQUET)
+    with (out / PARQUET).open("wb") as binary:  # pyarrow takes no path that is not text
+        parquet.write_table(arrow.table(columns, schema=schema), binary)
     (out / PAGE).write_text(curation_page(found, rows), encoding="utf-8")
     links = _link(found, rows, out / IMAGES)
     record = {**curation_record(found, rows), "links": links, "versions": versions()}

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as arrow
-import pyarrow.parquet as parquet
 import torch
 from jaxtyping import Float, Float16, Int64, UInt8
 from torch import Tensor
@@ -19,10 +18,11 @@ from counterpoint.data.decoded_picture import DecodedPicture
 from counterpoint.data.source import Cut
 from counterpoint.framework.permutation import drawn
 from counterpoint.framework.records import Cuts, Draw, Index
-from counterpoint.vectors.copies import copied
+from counterpoint.vectors.copies import LONGEST, copied
 from counterpoint.vectors.numbered_splits import NumberedSplits
 from counterpoint.vectors.part_file import (
     as_half,
+    stored_table,
     vector_column,
     vectors_of,
     write_table,
@@ -70,7 +70,7 @@ class CopyMaker(Dataset[MadeCopies]):
         made = []
         for number, copy in zip(piece.numbers, piece.copies, strict=True):
             pixels = _pixels(source, number)
-            if pixels is not None:
+            if pixels is not None and max(pixels.shape[1:]) <= LONGEST:
                 made.append((number, copy, copied(pixels, sample=start + number, copy=copy)))
         index = torch.tensor([number for number, _, _ in made], dtype=torch.int64)
         images = [image for _, _, image in made]
@@ -125,7 +125,7 @@ def write_copies(
 
 def read_copies(path: Path, width: int) -> CopyVectors:
     """Read the vectors of copies."""
-    table = parquet.read_table(path)
+    table = stored_table(path)
     return CopyVectors(
         torch.tensor(table["sample"].to_pylist(), dtype=torch.int64),
         torch.tensor(table["copy"].to_pylist(), dtype=torch.int64),

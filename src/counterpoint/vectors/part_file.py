@@ -94,9 +94,28 @@ def vectors_of(column: Any, width: int) -> Float16[Tensor, "row feature"]:
 
 def write_table(table: Any, place: Path) -> None:
     """Write a Parquet file; the same rows give the same bytes."""
-    parquet.write_table(
-        table, place, compression="zstd", use_dictionary=["split", "error"], write_statistics=False
-    )
+    with place.open("wb") as file:  # pyarrow takes no path that is not text
+        parquet.write_table(
+            table,
+            file,
+            compression="zstd",
+            use_dictionary=["split", "error"],
+            write_statistics=False,
+        )
+
+
+def stored_table(path: Path, columns: Sequence[str] | None = None) -> Any:
+    """Read a Parquet file of a folder of vectors; say what to do with a damaged one."""
+    try:
+        with path.open("rb") as file:
+            return parquet.read_table(file, columns=None if columns is None else list(columns))
+    except (arrow.ArrowInvalid, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # not there, or not ours to read
+            raise
+        raise ValueError(
+            f"vectors: {path} cannot be read; delete it and give the same counterpoint embed "
+            "again, which makes it anew"
+        ) from error
 
 
 def as_half(vectors: Float[Tensor, "sample feature"]) -> Float[Tensor, "sample feature"]:

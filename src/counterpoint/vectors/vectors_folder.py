@@ -8,20 +8,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as arrow
-import pyarrow.parquet as parquet
 import torch
 from jaxtyping import Float16, Int64
 from torch import Tensor
 
 from counterpoint.data import UnreadableImageError, open_data
-from counterpoint.data.packed_names import named
+from counterpoint.data.packed_names import named, shown
 from counterpoint.data.pictures import FileOnDisk
 from counterpoint.data.source import StoredPicture
 from counterpoint.progress import tracked
 from counterpoint.vectors.copy_vectors import FILE as COPIES
 from counterpoint.vectors.copy_vectors import CopyVectors, read_copies
 from counterpoint.vectors.numbered_splits import NumberedSplits
-from counterpoint.vectors.part_file import finished_parts, part_path, vectors_of
+from counterpoint.vectors.part_file import (
+    finished_parts,
+    part_path,
+    stored_table,
+    vectors_of,
+)
 from counterpoint.vectors.vectors_record import VectorsRecord
 
 
@@ -159,8 +163,7 @@ class Vectors:
             yield self._part(part)
 
     def _part(self, part: int) -> PartVectors:
-        file = part_path(self.folder, part)
-        table = parquet.read_table(file, columns=["sample", "vector"], memory_map=True)
+        table = stored_table(part_path(self.folder, part), ["sample", "vector"])
         rows = table.filter(table["vector"].is_valid()).combine_chunks()
         return PartVectors(_whole(rows["sample"]), vectors_of(rows["vector"], self.width))
 
@@ -201,7 +204,8 @@ class Vectors:
     def full_path(self, sample: int) -> str | None:
         """Return where the file of an image was; None for images without files."""
         path = self._path_of(sample)
-        return None if path is None else os.path.join(self.record.data["path"] or "", path)  # noqa: PTH118 (a row of Parquet has a path too)
+        root = shown(os.fsencode(self.record.data["path"] or ""))
+        return None if path is None else os.path.join(root, path)  # noqa: PTH118 (a row of Parquet has a path too)
 
     @cached_property
     def _numbered(self) -> NumberedSplits | None:
@@ -228,7 +232,7 @@ class Vectors:
 
     def _table(self, columns: Sequence[str]) -> Any:
         files = (part_path(self.folder, part) for part in range(self.record.parts))
-        return arrow.concat_tables(parquet.read_table(f, columns=columns) for f in files)
+        return arrow.concat_tables(stored_table(file, columns) for file in files)
 
 
 def _whole(column: Any) -> Int64[Tensor, " row"]:
