@@ -1,5 +1,6 @@
 """Search: exact against loops, by an index against exact, and as people use it."""
 
+import io
 import json
 import os
 import shutil
@@ -94,6 +95,15 @@ def test_an_index_finds_nearly_what_exact_search_finds(many):
     known = json.loads((many.folder / "index.json").read_text())
     assert known["recall"] >= 0.97
     assert recall(by_index.rows.flip(0), exact.rows) < 0.05
+
+
+def test_an_index_in_a_folder_whose_name_is_no_text(tmp_path):
+    place = tmp_path / os.fsdecode(b"ve\xe9")
+    made = write_vectors(place, torch.randn(300, 8, generator=torch.Generator().manual_seed(0)))
+    first = open_index(made)
+    again = open_index(Vectors.open(place), build=False)
+    queries = made.matrix()[:3].float()
+    assert torch.equal(first.nearest(queries, count=2).rows, again.nearest(queries, count=2).rows)
 
 
 def test_an_index_is_kept_and_made_again_when_the_parts_change(many, tmp_path, monkeypatch):
@@ -234,6 +244,24 @@ def test_an_image_whose_name_is_no_text(photos, tmp_path, capsys):
     assert (outside["sample"], outside["query"][-11:]) == (None, "caf\\xe9.jpg")
     assert outside["found"][0]["path"] == "1.jpg"
     assert page.read_text().count("not there any more") == 0
+
+
+def test_folders_whose_names_are_no_text(photos, tmp_path, monkeypatch):
+    """Of the images, of the vectors and of what is written; names are printed byte for byte."""
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, "utf-8", write_through=True))
+    monkeypatch.chdir(tmp_path)
+    root, v = os.fsdecode(b"ph\xe9"), os.fsdecode(b"ve\xe9")
+    shutil.copytree(photos.record.data["path"], root)
+    main(["embed", str(RUNS / "simclr-files"), root, "--out", v, "--workers", "0", "--copies", "0"])
+    main(["search", v, "5", "--count", "3", "--out", "page.html"])
+    assert b"counterpoint search ve\xe9 IMAGE" in printed.getvalue().replace(b"'", b"")
+    page = (tmp_path / "page.html").read_text()
+    assert f"{tmp_path}/ph\\xe9/" in page
+    assert "not there any more" not in page
+    main(["curate", v, "--out", os.fsdecode(b"c\xe9")])
+    assert b"c\xe9/decisions.csv" in printed.getvalue()
+    assert (tmp_path / os.fsdecode(b"c\xe9") / "decisions.parquet").is_file()
 
 
 def test_a_bare_encoder_embeds_and_is_opened_again(photos, tmp_path, capsys):

@@ -1,5 +1,6 @@
 """The command line. Nothing heavy is imported before a command runs."""
 
+import io
 import sys
 import traceback
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from counterpoint.version import VERSION
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command that was typed; a user's mistake is one line, not a trace."""
     typed = sys.argv[1:] if arguments is None else list(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="surrogateescape")  # a name that is no text, byte for byte
     if not typed or typed[0] in ("-h", "--help", "help"):
         from counterpoint.cli.help import overview
 

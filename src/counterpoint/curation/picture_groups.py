@@ -1,11 +1,14 @@
 """The page of a curation: groups of duplicates side by side, leaks, odd images, suspect labels."""
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from counterpoint.curation.curator import Curation
 from counterpoint.curation.decisions import LEAVE_OUT, Decision, counts
 from counterpoint.data import UnreadableImageError
+from counterpoint.data.packed_names import shown
 from counterpoint.report.gallery_page import (
     PageTop,
     copied_lines,
@@ -47,8 +50,9 @@ def _top(found: Curation, rows: Sequence[Decision]) -> PageTop:
         tiles.append((f"{len(found.suspects):,}", "suspect labels", ""))
     if found.chosen is not None:
         tiles.append((f"{int(found.chosen.sum()):,}", "selected", "to cover the rest"))
-    about = f"{found.vectors.folder} · {found.vectors.record.encoder['name']}"
-    return PageTop("curate", found.vectors.folder.name, lead, about, tiles)
+    folder = shown(os.fsencode(found.vectors.folder))
+    about = f"{folder} · {found.vectors.record.encoder['name']}"
+    return PageTop("curate", Path(folder).name, lead, about, tiles)
 
 
 class _Pictures:

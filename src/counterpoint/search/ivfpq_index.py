@@ -106,7 +106,8 @@ def open_index(vectors: Vectors, *, build: bool = True) -> IvfPqIndex | None:
         if not build:
             return None
         return build_index(vectors, parts)
-    index = faiss.read_index(str(vectors.folder / INDEX))
+    with (vectors.folder / INDEX).open("rb") as file:  # faiss takes no path that is not text
+        index = faiss.read_index(faiss.PyCallbackIOReader(file.read))
     return IvfPqIndex(index, _mapped(vectors.folder, vectors.width), record)
 
 
@@ -132,7 +133,7 @@ def build_index(vectors: Vectors, parts: str) -> IvfPqIndex:
     for some in matrix.split(SOME):
         index.add(some.float().numpy())
     made = _widened(index, matrix, IndexRecord(parts, cells, code, probes=1, recall=0.0))
-    write_whole(vectors.folder / INDEX, lambda place: faiss.write_index(index, str(place)))
+    write_whole(vectors.folder / INDEX, lambda place: _write_index(index, place))
     text = json.dumps(asdict(made.record), indent=2) + "\n"
     write_whole(vectors.folder / RECORD, lambda place: _write_text(place, text))
     return made
@@ -178,6 +179,12 @@ def _write_matrix(vectors: Vectors, place: Path) -> None:
     with place.open("wb") as file:
         for part in vectors.parts():
             file.write(F.normalize(part.vectors.float(), dim=1).half().numpy().data)
+
+
+def _write_index(index: Any, place: Path) -> None:
+    faiss = _faiss()
+    with place.open("wb") as file:
+        faiss.write_index(index, faiss.PyCallbackIOWriter(file.write))
 
 
 def _mapped(folder: Path, width: int) -> Float[Tensor, "row feature"]:

@@ -1,5 +1,6 @@
 """The gallery of a search: query and results in one HTML file that needs no network."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from PIL import Image
 
 from counterpoint.data import UnreadableImageError
+from counterpoint.data.packed_names import shown
 from counterpoint.data.source import StoredPicture
 from counterpoint.report.markup import Html, el, script_hash
 from counterpoint.report.palette import variables
@@ -28,6 +30,7 @@ def search_page(
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
         f"script-src '{script_hash(script)}'; base-uri 'none'; form-action 'none'"
     )
+    folder = shown(os.fsencode(vectors.folder))
     head = el(
         "head",
         {},
@@ -35,7 +38,7 @@ def search_page(
         el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         el("meta", {"http-equiv": "Content-Security-Policy", "content": policy}),
         el("meta", {"name": "color-scheme", "content": "light dark"}),
-        el("title", {}, f"search in {vectors.folder.name} · counterpoint"),
+        el("title", {}, f"search in {Path(folder).name} · counterpoint"),
         Html(f"<style>{variables()}{style}</style>"),
     )
     top = el(
@@ -44,7 +47,7 @@ def search_page(
         el("p", {"class": "brand"}, "counterpoint ", el("span", {}, "search")),
         el("h1", {}, "Nearest images"),
         el("p", {"class": "about"}, f"{len(vectors.samples):,} images · {how}"),
-        el("p", {"class": "about"}, f"{vectors.folder} · {vectors.record.encoder['name']}"),
+        el("p", {"class": "about"}, f"{folder} · {vectors.record.encoder['name']}"),
     )
     sections = [
         _section(vectors, query, record) for query, record in zip(asked, records, strict=True)
@@ -118,7 +121,7 @@ def _image(picture: StoredPicture | None, name: str) -> Html:
 def _thumbnail(picture: StoredPicture) -> Image.Image:
     scale = min(1.0, SIDE / max(picture.height, picture.width))
     pixels = picture.decode(scale)
-    shown = pixels[:3] if len(pixels) >= 3 else pixels[:1].expand(3, -1, -1)
-    image = Image.fromarray(np.ascontiguousarray(shown.permute(1, 2, 0).numpy()))
+    colours = pixels[:3] if len(pixels) >= 3 else pixels[:1].expand(3, -1, -1)
+    image = Image.fromarray(np.ascontiguousarray(colours.permute(1, 2, 0).numpy()))
     image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     return image
