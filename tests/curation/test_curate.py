@@ -249,6 +249,13 @@ def test_the_command_prints_and_ends_with_the_next(vectors, tmp_path, capsys, mo
     assert f"counterpoint pretrain '{tmp_path / 'my set'}/images'" in capsys.readouterr().out
 
 
+def test_the_next_command_writes_what_was_shown(vectors, capsys):
+    place, asked = str(vectors.folder), ["--precision", "0.5", "--select", "5", "--seed", "3"]
+    main(["curate", place, *asked])
+    said = capsys.readouterr().out
+    assert f"counterpoint curate {place} {' '.join(asked)} --out curated" in said
+
+
 def test_mistakes_are_said_in_a_line(vectors, tmp_path):
     with pytest.raises(ValueError, match="precision is 2"):
         curate(vectors, precision=2)

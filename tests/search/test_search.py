@@ -280,6 +280,25 @@ def test_a_bare_encoder_embeds_and_is_opened_again(photos, tmp_path, capsys):
         main(["embed", str(root), "--out", str(tmp_path / "w")])
 
 
+def test_an_image_without_a_label_beside_labelled_ones(photos, tmp_path, capsys):
+    """Labelled folders to train on, and a flat one to test on."""
+    root = Path(photos.record.data["path"])
+    shutil.copytree(root, tmp_path / "photos/train")
+    (tmp_path / "photos/val").mkdir()
+    shutil.copy(root / photos.paths[3], tmp_path / "photos/val/0.jpg")
+    run = Run.open(RUNS / "simclr-files")
+    made = embed_data(run, tmp_path / "photos", tmp_path / "v", workers=0, copies=0)
+    (found,) = said(capsys, made.folder, "5", "--count", "60", "--out", tmp_path / "page.html")
+    labels = {one["path"]: one["label"] for one in found["found"]}
+    assert labels["val/0.jpg"] is None
+    assert set(labels.values()) == {None, "butterfly", "dolphin", "watch"}
+    assert "-1" not in (tmp_path / "page.html").read_text().partition("<main>")[2]
+    main(["search", str(made.folder), "5", "--count", "60"])
+    table = capsys.readouterr().out
+    assert "-1" not in table
+    assert "None" not in table
+
+
 def test_a_table_and_what_comes_next(photos, capsys):
     main(["search", str(photos.folder), "5", "--count", "3"])
     told = capsys.readouterr().out

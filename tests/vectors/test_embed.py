@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,10 @@ import torch
 from PIL import Image
 
 import forked
-from counterpoint import Run, open_data
+from counterpoint import Run, open_data, open_encoder
 from counterpoint.cli import main
+from counterpoint.data import as_splits
+from counterpoint.search.search_record import row_record
 from counterpoint.vectors import Vectors, embed_data
 from counterpoint.vectors.copies import copied
 from shard_folders import make_shards, png
@@ -215,6 +218,39 @@ def test_images_in_memory_are_known_by_their_pixels(cifar, tmp_path):
     assert found.bytes[62] == 3072
     expected = run.embed(cifar.test.first(30))
     np.testing.assert_allclose(found.matrix()[60:].float(), expected, rtol=2**-10, atol=2**-20)
+
+
+@dataclass
+class PartlyLabelled:
+    """Twenty images, the first ten with a label; the last of all is broken."""
+
+    images: torch.Tensor
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, number):
+        if number == len(self) - 1:
+            raise OSError("the disk is tired")
+        return self.images[number], number % 2 if number < 10 else None
+
+
+def test_items_without_a_label_have_none(tmp_path):
+    images = torch.randint(256, (20, 3, 8, 8), generator=torch.Generator().manual_seed(0)).byte()
+    run = open_encoder(encoder="small", size=8)
+    made = embed_data(run, as_splits(PartlyLabelled(images)), tmp_path / "v", workers=0, copies=0)
+    assert len(made.unreadable) == 1
+    assert sorted(made.labels.tolist()) == [-1] * 9 + [0] * 5 + [1] * 5
+    records = [row_record(made, row) for row in range(made.count)]
+    assert {record["label"] for record in records} == {None, 0, 1}
+
+
+def test_the_reason_of_a_name_with_a_colon_is_whole(run, photos_folder, tmp_path):
+    shutil.copytree(photos_folder / "watch", tmp_path / "a: photos")
+    (tmp_path / "a: photos" / "b: c.jpg").write_bytes(b"")
+    found = embed_data(run, tmp_path / "a: photos", tmp_path / "v", workers=0, copies=0)
+    (bad,) = found.unreadable
+    assert (bad.path, bad.error) == ("b: c.jpg", "empty: the file is empty")
 
 
 def test_pictures_are_found_again(data, run, photos_folder, vectors, tmp_path):

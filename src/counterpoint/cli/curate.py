@@ -62,7 +62,9 @@ def curate_command(
     console.print(", ".join(f"{word} {number:,}" for word, number in said.items()))
     if out is None:
         console.print("nothing is written; to get the lists, the page and the links:")
-        words = ["counterpoint", "curate", vectors, "--out", "curated"]
+        given = (("--precision", precision, 0.95), ("--select", select, None), ("--seed", seed, 0))
+        asked = [w for flag, value, usual in given if value != usual for w in (flag, str(value))]
+        words = ["counterpoint", "curate", vectors, *asked, "--out", "curated"]
         console.print(shlex.join(words), markup=False)
         return
     links = write_curated(found, rows, Path(out))

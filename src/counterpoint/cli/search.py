@@ -101,7 +101,8 @@ def _say(
         if opened.labels is not None:
             table.add_column("label")
         for one in record["found"]:
-            label = () if opened.labels is None else (escape(str(one["label"])),)
+            known = "" if one["label"] is None else escape(str(one["label"]))
+            label = () if opened.labels is None else (known,)
             image = escape(one["path"] or f"image {one['sample']}")
             table.add_row(f"{one['cosine']:.3f}", str(one["sample"]), image, one["split"], *label)
         console.print(table)

@@ -80,11 +80,17 @@ class DatasetLabels:
     dataset: Any
 
     def __getitem__(self, places: Int64[Tensor, " some"]) -> Int64[Tensor, " some"]:
-        found = [label_in(self.dataset[place]) for place in places.tolist()]
+        found = [self._label(place) for place in places.tolist()]
         if None in found:
             item = int(places[found.index(None)])
             raise ValueError(f"data: item {item} has no label; needs a whole number, 0 or more")
         return torch.tensor(found, dtype=torch.int64)
+
+    def _label(self, place: int) -> int | None:
+        try:
+            return label_in(self.dataset[place])
+        except Exception:  # noqa: BLE001 (a user's own code, as in `stored`, which says what it is)
+            return None
 
 
 def dataset_source(dataset: Any, name: str) -> EncodedSource:

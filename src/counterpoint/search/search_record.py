@@ -31,8 +31,9 @@ def found_records(
 def row_record(vectors: Vectors, row: int) -> dict[str, Any]:
     """Describe an image of the folder."""
     sample = int(vectors.samples[row])
-    label = None if vectors.labels is None else int(vectors.labels[row])
-    named = label is not None and vectors.classes is not None and 0 <= label < len(vectors.classes)
+    found = -1 if vectors.labels is None else int(vectors.labels[row])
+    label = None if found < 0 else found
+    named = label is not None and vectors.classes is not None and label < len(vectors.classes)
     return {
         "sample": sample,
         "path": vectors.paths[row],

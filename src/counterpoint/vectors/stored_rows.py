@@ -61,13 +61,25 @@ class RowReader(Dataset[ReadPiece]):
 
 
 def _known(source: Source, index: Tensor, root: str) -> list[StoredRow]:
-    labels = source.labels_of(index).tolist() if source.has_labels else [None] * len(index)
+    labels = _labels(source, index)
     paths = (_relative(source.path(sample), root) for sample in index.tolist())
     rows = [StoredRow(path, label) for path, label in zip(paths, labels, strict=True)]
     for row, sample in zip(rows, index.tolist(), strict=True):
         if sample in source.bad:
             row.error = source.bad[sample]
     return rows
+
+
+def _labels(source: Source, index: Tensor) -> list[int | None]:
+    """Return the label of each image; None for an item without one beside others that have one."""
+    if not source.has_labels:
+        return [None] * len(index)
+    try:
+        return [*source.labels_of(index).tolist()]
+    except ValueError:  # one of these has none: ask for each alone
+        if len(index) == 1:
+            return [None]
+    return [label for one in index.split(1) for label in _labels(source, one)]
 
 
 def _relative(path: str | None, root: str) -> str | None:
@@ -129,7 +141,7 @@ def _picture(source: Source, sample: int, row: StoredRow) -> StoredPicture | Non
         row.sha256, row.bytes = hashlib.sha256(stored.content).digest(), len(stored.content)
         picture = stored.picture()
     except UnreadableImageError as error:
-        row.error = _words(error)
+        row.error = _words(error, row.path)
         return None
     row.height, row.width = picture.height, picture.width
     return picture
@@ -146,15 +158,17 @@ def _cut(
         return [cut([picture for _, _, picture in waiting], Draw(0, 0, samples))]
     except UnreadableImageError as error:
         if len(waiting) == 1:
-            waiting[0][1].error = _words(error)
+            waiting[0][1].error = _words(error, waiting[0][1].path)
             return []
     return [cuts for one in waiting for cuts in _cut(cut, [one], index)]
 
 
-def _words(error: UnreadableImageError) -> str:
+def _words(error: UnreadableImageError, path: str | None) -> str:
     """Say why an image cannot be read; its name stands beside it.
 
-    >>> _words(UnreadableImageError("cat/1.jpg: the file is empty", "empty"))
+    >>> _words(UnreadableImageError("photos/cat: 1.jpg: the file is empty", "empty"), "cat: 1.jpg")
     'empty: the file is empty'
     """
-    return f"{error.kind}: {str(error).partition(': ')[2] or error}"
+    said = shown(os.fsencode(str(error)))
+    why = said.partition(f"{path}: ")[2] or said.partition(": ")[2] or said
+    return f"{error.kind}: {why}"

@@ -124,12 +124,12 @@ class Vectors:
 
     @cached_property
     def sha256(self) -> list[bytes]:
-        """The digest of each row's stored bytes; of its pixels for images in memory."""
+        """The digest of each row's stored bytes; of its pixels where all images have one size."""
         return [*self._column("sha256").to_pylist()]
 
     @cached_property
     def bytes(self) -> Int64[Tensor, " row"]:
-        """How many bytes each row's image has as it is stored."""
+        """How many bytes each row's image has, as it is stored or in its pixels."""
         return self._numbers("bytes")
 
     @cached_property
