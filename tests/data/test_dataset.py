@@ -121,6 +121,18 @@ def test_labels_from_items_lists_and_none():
     assert (len(splits.train), len(splits.test)) == (20, 4)
 
 
+def test_an_item_whose_label_cannot_be_read_is_named_with_the_reason():
+    class LastIsBroken(Items):
+        def __getitem__(self, number):
+            if number == len(self) - 1:
+                raise OSError("the disk is gone")
+            return super().__getitem__(number)
+
+    source = as_source(LastIsBroken(*({"image": SEEN, "label": 1} for _ in range(9))))
+    with pytest.raises(ValueError, match=r"item 8 has no label; .* \(OSError: the disk is gone\)"):
+        source.labels_of(torch.tensor([0, 8]))
+
+
 def test_a_fingerprint_knows_images_and_labels():
     images = noise(6)
     pairs = [(image, n % 2) for n, image in enumerate(images)]

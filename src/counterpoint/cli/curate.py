@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterpoint.cli.early import refuse_early
+from counterpoint.cli.last_words import chosen_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -62,8 +63,8 @@ def curate_command(
     console.print(", ".join(f"{word} {number:,}" for word, number in said.items()))
     if out is None:
         console.print("nothing is written; to get the lists, the page and the links:")
-        given = (("--precision", precision, 0.95), ("--select", select, None), ("--seed", seed, 0))
-        asked = [w for flag, value, usual in given if value != usual for w in (flag, str(value))]
+        given = {"precision": precision, "select": select, "seed": seed}
+        asked = chosen_options(given, {"precision": 0.95, "seed": 0})
         words = ["counterpoint", "curate", vectors, *asked, "--out", "curated"]
         console.print(shlex.join(words), markup=False)
         return

@@ -94,7 +94,8 @@ def study_command(
     require_repeats(trials)
     if plan:
         _say_plan(trials, speed, price)
-        given = {"scale": scale, "seeds": seeds, "limit": limit, "images": images, "out": out}
+        given: dict[str, object] = {"scale": scale, "seeds": seeds, "limit": limit}
+        given |= {"images": images, "out": out}
         given |= {"runner": runner, "cpus": cpus, "gpus": gpus, "at-once": at_once}
         given |= {"retries": retries, "address": address, "figure": figure, "compare": compare}
         last_words("", ["counterpoint", "study", name, *chosen_options(given, USUAL)])

@@ -14,6 +14,7 @@ from torch import Tensor
 from counterpoint.data.dataset_item import LABELS, image_in, label_in, stored_image
 from counterpoint.data.encoded_source import EncodedSource, ItemLabels
 from counterpoint.data.identity import Identity, sampled_places
+from counterpoint.data.notes import one_line
 from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.quarantine import Kind
 from counterpoint.data.source import StoredImage
@@ -80,17 +81,19 @@ class DatasetLabels:
     dataset: Any
 
     def __getitem__(self, places: Int64[Tensor, " some"]) -> Int64[Tensor, " some"]:
-        found = [self._label(place) for place in places.tolist()]
-        if None in found:
-            item = int(places[found.index(None)])
-            raise ValueError(f"data: item {item} has no label; needs a whole number, 0 or more")
-        return torch.tensor(found, dtype=torch.int64)
+        return torch.tensor([self._label(place) for place in places.tolist()], dtype=torch.int64)
 
-    def _label(self, place: int) -> int | None:
+    def _label(self, place: int) -> int:
+        why = ""
         try:
-            return label_in(self.dataset[place])
-        except Exception:  # noqa: BLE001 (a user's own code, as in `stored`, which says what it is)
-            return None
+            found = label_in(self.dataset[place])
+        except Exception as error:  # noqa: BLE001 (a user's own code)
+            found, why = None, f" ({type(error).__name__}: {one_line(error)})"
+        if found is None:
+            raise ValueError(
+                f"data: item {place} has no label; needs a whole number, 0 or more{why}"
+            )
+        return found
 
 
 def dataset_source(dataset: Any, name: str) -> EncodedSource:
