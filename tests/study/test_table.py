@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import threading
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -135,6 +136,33 @@ def test_progress_counts_and_estimates():
     assert progress.best()["SimCLR"][1] == 0.3
     progress.tell(Event(trials[1], "failed", "no memory"))
     assert progress.table().row_count == 4
+
+
+def test_the_time_left_can_be_asked_for_while_a_trial_begins():
+    """Another thread asked when its state was noted and its start was not: a KeyError."""
+    said, threads = [], []
+
+    def ask():
+        try:
+            said.append((progress.left_seconds(), progress.count("running")))
+        except KeyError as error:
+            said.append(error)
+
+    def clock():
+        if threading.current_thread() is threading.main_thread() and progress.took:
+            threads.append(threading.Thread(target=ask))
+            threads[-1].start()
+            threads[-1].join(timeout=0.2)
+        return 10.0
+
+    progress = Progress(clock=clock)
+    one, other = tiny(0), tiny(1)
+    progress.tell(Event(one, "running"))
+    progress.tell(Event(one, "done"))
+    progress.tell(Event(other, "running"))
+    for thread in threads:
+        thread.join()
+    assert said == [(0.0, 1)]
 
 
 def unlabelled(row, seed, **figures):

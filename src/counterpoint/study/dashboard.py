@@ -26,7 +26,9 @@ class Progress:
     """The last event of each trial, by its fingerprint."""
     began: dict[str, float] = field(default_factory=dict)
     took: list[float] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    """Held by readers too: `tell` may have noted the state of a trial and not yet when it began. A
+    thread may take it twice, since `table` calls the methods above."""
 
     def tell(self, event: Event) -> None:
         """Note what happened to a trial."""
@@ -39,19 +41,21 @@ class Progress:
                 self.took.append(self.clock() - self.began[key])
 
     def count(self, *states: State) -> int:
-        counted = Counter(event.state for event in self.events.values())
+        with self.lock:
+            counted = Counter(event.state for event in self.events.values())
         return sum(counted[state] for state in states)
 
     def left_seconds(self) -> float | None:
         """Estimate the time to the end from what took how long; None before the first."""
-        if not self.took:
-            return None
-        mean = sum(self.took) / len(self.took)
-        running = [k for k, event in self.events.items() if event.state == "running"]
-        now = self.clock()
-        rest = sum(max(mean - (now - self.began[key]), 0.0) for key in running)
-        slots = max(self.at_once, len(running), 1)
-        return (rest + mean * self.count("waiting", "again")) / slots
+        with self.lock:
+            if not self.took:
+                return None
+            mean = sum(self.took) / len(self.took)
+            running = [k for k, event in self.events.items() if event.state == "running"]
+            now = self.clock()
+            rest = sum(max(mean - (now - self.began[key]), 0.0) for key in running)
+            slots = max(self.at_once, len(running), 1)
+            return (rest + mean * self.count("waiting", "again")) / slots
 
     def best(self) -> dict[str, tuple[str, float]]:
         """Return for each column the row that is ahead, and its figure for one seed.
@@ -61,7 +65,9 @@ class Progress:
         """
         kind = figure_kind(self.figure)
         found: dict[str, tuple[str, float]] = {}
-        for event in self.events.values():
+        with self.lock:
+            events = list(self.events.values())
+        for event in events:
             if event.outcome is None or self.figure not in event.outcome.figures:
                 continue
             value, trial = event.outcome.figures[self.figure], event.trial
