@@ -226,3 +226,10 @@ def test_whose_words_an_error_has():
 def test_version(capsys):
     main(["--version"])
     assert capsys.readouterr().out == f"counterpoint {VERSION}\n"
+
+
+@pytest.mark.parametrize("typed", [["search", "my $HOME", "a.jpg"], ["curate", "my $HOME"]])
+def test_a_command_in_an_error_can_be_pasted(typed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=r"embed RUN DATA --out 'my \$HOME' writes one"):
+        main(typed)

@@ -1,7 +1,9 @@
 """The page of a search: it says what was found, reads in a browser, and forgets no loser."""
 
 import re
+import shlex
 from dataclasses import replace
+from html import unescape
 from itertools import chain, repeat
 from math import nan
 
@@ -147,6 +149,15 @@ def test_without_a_confirmation_it_says_so(found):
     page = design_page(material_of(found, folder="design", again=AGAIN))
     assert "Not confirmed yet" in page
     assert "it is not confirmed" in page or "is not confirmed." in page
+
+
+def test_the_command_that_confirms_can_be_pasted(found):
+    """A folder with a space was two words, and $HOME another folder."""
+    for folder in ("my designs", "$HOME", "it's (2)", "design"):
+        page = design_page(material_of(found, folder=folder, again=AGAIN))
+        (shown,) = re.findall(r"<code>(counterpoint confirm .*?)</code>", page)
+        assert shlex.split(unescape(shown)) == ["counterpoint", "confirm", folder]
+        assert "$" not in folder or "'$HOME'" in unescape(shown)
 
 
 def test_without_labels_it_does_not_pretend_to_know_the_criteria():

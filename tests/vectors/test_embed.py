@@ -357,6 +357,8 @@ def test_a_folder_of_something_else_is_refused(run, photos_folder, tmp_path):
         embed_data(run, photos_folder, tmp_path)
     with pytest.raises(FileNotFoundError, match="counterpoint embed RUN DATA --out"):
         Vectors.open(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"--out '.*/a b' writes one"):
+        Vectors.open(tmp_path / "a b")
 
 
 def test_values_that_fp16_cannot_hold_are_refused(photos_folder, tmp_path):

@@ -40,8 +40,8 @@ def curate_command(
     refuse_early(out=out)
     if not Path(vectors).is_dir():
         raise FileNotFoundError(
-            f"vectors: there is no folder {vectors}; counterpoint embed RUN DATA --out {vectors} "
-            "writes one"
+            f"vectors: there is no folder {vectors}; counterpoint embed RUN DATA --out "
+            f"{shlex.quote(vectors)} writes one"
         )
     from rich.console import Console
     from rich.markup import escape

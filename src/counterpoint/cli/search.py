@@ -1,5 +1,6 @@
 """counterpoint search."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -73,8 +74,8 @@ def _refuse_folder(folder: str) -> None:
     """Refuse anything that is not a folder of vectors, before torch is imported."""
     if not (Path(folder) / "vectors.json").is_file():
         raise FileNotFoundError(
-            f"vectors: {folder} has no vectors.json; counterpoint embed RUN DATA --out {folder} "
-            "writes one"
+            f"vectors: {folder} has no vectors.json; counterpoint embed RUN DATA --out "
+            f"{shlex.quote(folder)} writes one"
         )
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shlex
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,8 @@ class VectorsRecord:
             found = json.loads((folder / FILE).read_text())
         except FileNotFoundError:
             raise FileNotFoundError(
-                f"vectors: {folder} has no {FILE}; counterpoint embed RUN DATA --out {folder} "
-                "writes one"
+                f"vectors: {folder} has no {FILE}; counterpoint embed RUN DATA --out "
+                f"{shlex.quote(str(folder))} writes one"
             ) from None
         except ValueError as error:
             raise ValueError(f"vectors: {folder / FILE} cannot be read: {error}") from error

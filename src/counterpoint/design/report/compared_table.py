@@ -1,5 +1,6 @@
 """The confirmation of a search: fresh seeds, test images, and the correction for many looks."""
 
+import shlex
 from collections.abc import Sequence
 
 from counterpoint.design.confirmed import Compared, seed_words
@@ -19,7 +20,8 @@ def compared_section(material: DesignMaterial) -> Section:
     """Show each comparison of the confirmation; without one, how to get it."""
     if not material.compared:
         words = "Not confirmed yet: everything above is one seed, chosen among many. "
-        missing = hint(words, code(f"counterpoint confirm {material.folder}"))
+        command = shlex.join(["counterpoint", "confirm", material.folder])
+        missing = hint(words, code(command))
         return Section("confirmation", "Confirmation", missing)
     said = (
         "Fresh seeds, and test images that the search never read. Mean test accuracy in percent "
