@@ -13,11 +13,13 @@ from counterpoint.design.confirmed import confirmed
 from counterpoint.design.criterion_doubts import rotation_doubt
 from counterpoint.design.judging import lost
 from counterpoint.design.population import known
+from counterpoint.design.report.descent_table import descent_section
 from counterpoint.design.report.design_material import material_of, nearest_known
 from counterpoint.design.report.design_page import design_page
 from counterpoint.design.report.found_parts import distance_words
 from counterpoint.design.search_progress import SearchProgress
 from counterpoint.design.searched import Searched
+from counterpoint.report.words import NONE
 from design.candidates import BEST, CROSSED, MOCO, SIMCLR
 from design.confirmations import outcome
 from design.searches import ENCODER, searched
@@ -119,6 +121,25 @@ def legend(page):
     """What the marks of the chart of all candidates are, and how many of each."""
     (section,) = re.findall(r'<section id="field".*?</section>', page, re.DOTALL)
     return dict(re.findall(r"</svg> ([a-z ]+) \((\d+)\)", section))
+
+
+def test_only_the_first_of_a_line_is_its_start(material):
+    """A candidate that was run on other rungs than its parent was said to be the start."""
+
+    def rungs(shown):
+        body = str(descent_section(shown).body)
+        return re.findall(r"</th><td>(.*?)</td>", body.partition("<tbody>")[2])
+
+    start, *later = rungs(material)
+    assert start == "start"
+    assert later
+    assert all(one.isdigit() for one in later)
+    name = material.best.candidate.fingerprint
+    alone = tuple({one: 0.5 for one in some if one == name} for some in material.standings)
+    start, *later = rungs(replace(material, standings=alone))
+    assert start == "start"
+    assert later
+    assert set(later) == {NONE}
 
 
 def test_the_chart_says_where_candidates_come_from(found, page):
