@@ -1,6 +1,7 @@
 """The table of an evaluation, as a log file of 80 columns shows it."""
 
 import io
+import re
 from dataclasses import replace
 
 from rich.console import Console
@@ -53,6 +54,13 @@ def test_one_seed_takes_two_lines_a_probe_and_has_no_spread():
     assert "lr 0.003, epoch 100" in said
     assert "276 s" in said
     assert "under corruptions 0.2100" in said
+
+
+def test_a_small_share_of_the_labels_is_not_none_of_them():
+    """0.4 % of them were 0 %, and 12.5 % were 12 %."""
+    some = [replace(ONE, fraction=share) for share in (0.004, 0.125, 1.0)]
+    said = printed(replace(RESULT, probes=tuple(some)))
+    assert re.findall(r"(\S+)%", said) == ["0.4", "12.5", "100"]
 
 
 def test_several_seeds_have_their_spread():

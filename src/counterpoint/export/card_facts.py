@@ -5,7 +5,7 @@ from dataclasses import replace
 from counterpoint.export.subject import Subject
 from counterpoint.report.findings import Findings
 from counterpoint.report.sections.headline import short_data
-from counterpoint.report.words import percent
+from counterpoint.report.words import label_share, percent
 
 
 def given_as_it_was(run: Findings | None) -> bool:
@@ -82,7 +82,7 @@ def accuracy_rows(run: Findings | None) -> list[tuple[str, str, str, str]]:
     return [
         (
             probe.words,
-            percent(probe.fraction, digits=0 if probe.fraction == 1 else 1),
+            label_share(probe.fraction),
             percent(probe.test),
             f"{percent(probe.low)} to {percent(probe.high)}"
             if probe.low is not None and probe.high is not None

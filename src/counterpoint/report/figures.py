@@ -9,7 +9,7 @@ from counterpoint.evaluation.protocol import FROZEN
 from counterpoint.evaluation.scores import difference_interval, from_bitmap
 from counterpoint.report.evaluation_record import Probe
 from counterpoint.report.findings import Findings
-from counterpoint.report.words import percent
+from counterpoint.report.words import label_share, percent
 
 Key = tuple[str, float]
 
@@ -50,7 +50,7 @@ def in_words(probe: Probe) -> str:
         "finetune": "The encoder, fine-tuned,",
     }.get(probe.name, f"The probe {probe.name}")
     right = "classify" if probe.name == "knn" else "classifies"
-    share = "all" if probe.fraction == 1 else percent(probe.fraction, digits=0)
+    share = "all" if probe.fraction == 1 else label_share(probe.fraction)
     known = f" (95 % interval {interval_words(probe)})" if interval_words(probe) else ""
     figure = f"{right} {percent(probe.test)} of the test images correctly{known}"
     return f"{who} {figure}, with {share} of the training labels."

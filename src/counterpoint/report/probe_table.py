@@ -7,6 +7,7 @@ from rich.table import Table
 
 from counterpoint.evaluation import ProbeResult, Result
 from counterpoint.evaluation.result import PROBE_WORDS
+from counterpoint.report.words import four_digits
 
 
 def probe_table(
@@ -36,7 +37,7 @@ def _cells(
     chosen = ", ".join(f"{name} {value:g}" for name, value in probe.settings.items())
     return [
         PROBE_WORDS[probe.name] + (f"\n[dim]{chosen}[/]" if chosen else ""),
-        f"{probe.fraction:.0%}",
+        f"{four_digits(100 * probe.fraction)}%",
         f"{probe.validation:.4f}",
         *([] if before is None else [_figure(before.get((probe.name, probe.fraction)))]),
         f"[bold]{probe.test:.4f}[/]",

@@ -16,6 +16,15 @@ def percent(share: float | None, *, digits: int = 1) -> str:
     return NONE if share is None else f"{100 * share:.{digits}f}{THIN}%"
 
 
+def label_share(share: float) -> str:
+    """Write a share as percent with the digits that it has: one of 0.4 % is not 0 %.
+
+    >>> [label_share(share).replace(THIN, " ") for share in (0.004, 0.07, 0.125, 1.0)]
+    ['0.4 %', '7 %', '12.5 %', '100 %']
+    """
+    return f"{four_digits(100 * share)}{THIN}%"
+
+
 def four_digits(value: float | None) -> str:
     """Write a number with four digits that count.
 

@@ -27,7 +27,7 @@ def _words(material: Material, sample: Sample) -> Html:
     said = f"Nearest by cosine among {sample.words}; the first image of each row is the query. "
     if sample.labels is None:
         return el("p", {}, said)
-    blind = percent(guessing_share(sample.labels), digits=0)
+    blind = percent(guessing_share(sample.labels))
     shares = [
         join([material.badge(place), percent(agreement(sample.labels, seen.near), digits=0)])
         for place, seen in enumerate(material.seen)

@@ -10,7 +10,7 @@ from counterpoint.report.findings import Findings
 from counterpoint.report.markup import Html, el, join
 from counterpoint.report.material import Material, Section, code, hint, scrolled
 from counterpoint.report.repeat import bare_command
-from counterpoint.report.words import NONE, duration, four_digits, percent
+from counterpoint.report.words import NONE, duration, four_digits, label_share, percent
 
 NOTE = (
     "Chosen on validation, scored once on the test images. The interval is 95 %, by drawing the "
@@ -45,7 +45,7 @@ def _alone(run: Findings) -> Html:
             "tr",
             {},
             el("th", {"scope": "row"}, probe.words, el("small", {}, _settings(probe))),
-            el("td", {}, percent(probe.fraction, digits=0)),
+            el("td", {}, label_share(probe.fraction)),
             el("td", {"class": "measure"}, _measure(probe, 0)),
             el("td", {}, _started(run, probe)) if known else None,
             el("td", {}, interval_words(probe) or NONE),
@@ -84,7 +84,7 @@ def _compared(material: Material) -> Html:
             for place, p in enumerate(found)
         ]
         name = el("th", {"scope": "row"}, probe.words)
-        rows.append(el("tr", {}, name, el("td", {}, percent(probe.fraction, digits=0)), *cells))
+        rows.append(el("tr", {}, name, el("td", {}, label_share(probe.fraction)), *cells))
     return _table(heads, rows)
 
 
