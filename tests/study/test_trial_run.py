@@ -1,6 +1,7 @@
 """A trial runs once, resumes when it was interrupted, and counts what it took."""
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -96,6 +97,28 @@ def test_half_an_outcome_is_no_outcome(done, tmp_path):
     assert store.find(outcome.trial) is None
     store.keep(replace(outcome, state="failed"))
     assert store.find(outcome.trial) is None
+
+
+def test_a_disk_that_is_full_leaves_the_old_plan_and_the_old_outcome(done, tmp_path):
+    """The plan was emptied before the new one was written: no table, no study to continue."""
+    _, outcome = done
+    store = ResultStore(str(tmp_path))
+    store.keep(outcome)
+    store.plan([outcome.trial])
+    before = store.planned()
+    files = {*tmp_path.rglob("*")}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # bytes of a file, then it is an error
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            store.plan([outcome.trial] * 3)
+        with pytest.raises(OSError, match="File too large"):
+            store.keep(replace(outcome, figures={}))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert store.planned() == before
+    assert store.every() == [outcome]
+    assert {*tmp_path.rglob("*")} == files
 
 
 def test_a_killed_trial_goes_on_and_ends_with_the_same_figures(data, tmp_path):

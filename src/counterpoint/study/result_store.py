@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import tempfile
+import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -46,25 +47,12 @@ class ResultStore:
 
     def keep(self, outcome: Outcome) -> None:
         """Write an outcome; it is whole or not there."""
-        system, place = self._at(outcome.trial.key)
-        system.makedirs(place, exist_ok=True)
-        written = outcome.to_json().encode()
-        if not self.local:  # an object appears when all of it has arrived
-            system.pipe_file(f"{place}/{FILE}", written)
-            return
-        handle, new = tempfile.mkstemp(dir=place, prefix=FILE)
-        with os.fdopen(handle, "wb") as file:
-            file.write(written)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(new).replace(Path(place) / FILE)
+        self._write(f"{outcome.trial.key}/{FILE}", outcome.to_json())
 
     def plan(self, trials: Sequence[Trial]) -> None:
-        """Write down which trials a study has, in their order."""
-        system, place = self._at(PLAN)
+        """Write down which trials a study has, in their order; the list is whole or the old one."""
         listed = [{"fingerprint": t.fingerprint, "trial": json.loads(t.to_json())} for t in trials]
-        system.makedirs(place.rpartition("/")[0], exist_ok=True)
-        system.pipe_file(place, (json.dumps(listed, indent=1) + "\n").encode())
+        self._write(PLAN, json.dumps(listed, indent=1) + "\n")
 
     def planned(self) -> list[tuple[str, Trial]]:
         """Read the trials of the study that was last run here, by fingerprint."""
@@ -97,6 +85,14 @@ class ResultStore:
             return Path(self._at(trial.key)[1])
         return scratch() / hashlib.sha256(self.root.encode()).hexdigest()[:16] / trial.key
 
+    def _write(self, key: str, text: str) -> None:
+        system, place = self._at(key)
+        system.makedirs(place.rpartition("/")[0], exist_ok=True)
+        if self.local:
+            _write_whole(Path(place), text)
+        else:  # an object appears when all of it has arrived
+            system.pipe_file(place, text.encode())
+
     def _at(self, key: str) -> tuple[Any, str]:
         system, place = fsspec.core.url_to_fs(self.root)
         return system, f"{place.rstrip('/')}/{key}"
@@ -105,6 +101,19 @@ class ResultStore:
 def _protocols(system: Any) -> tuple[str, ...]:
     kinds = system.protocol
     return (kinds,) if isinstance(kinds, str) else tuple(kinds)
+
+
+def _write_whole(file: Path, text: str) -> None:
+    """Write a file that is whole or not there, whenever the process is killed."""
+    new = file.with_name(f"{file.name}.{uuid.uuid4().hex[:12]}")  # another machine may write it too
+    try:
+        with new.open("xb") as opened:
+            opened.write(text.encode())
+            opened.flush()
+            os.fsync(opened.fileno())
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def scratch() -> Path:
