@@ -81,9 +81,30 @@ def test_seeds_that_disagree_are_less_sure():
 def test_where_nothing_varies():
     right = torch.ones(2, IMAGES)
     assert paired(right, right) == 1.0
-    assert paired(right, 1 - right) == 0.0
+    assert paired(right, 1 - right) == 2.0 ** (1 - IMAGES)
+    assert paired(right[:, :1], 1 - right[:, :1]) == 1.0
     assert over_seeds([0.5, 0.5], [0.6, 0.6]) is None
     assert over_seeds([0.5, 0.5], [0.6, 0.61]) is not None
+
+
+def test_no_p_is_zero():
+    """They were where a difference is on every image, and where the tail is below all doubles."""
+    right = torch.ones(3, 5_000)
+    thirds = torch.tensor([[1.0], [0.0], [0.0]]).expand(3, 5_000).clone()
+    assert 0 < paired(right, 1 - right) < 1e-300
+    assert 0 < paired(right, thirds) < 1
+    few = right.clone()
+    few[:, 0] = 0.0
+    assert 0 < paired(few, 1 - right) < 1e-300
+    many = [0.5 + 1e-9 * (n % 2) for n in range(200)]
+    assert 0 < over_seeds(many, [0.9] * 200) < 1e-300
+
+
+def test_seeds_that_differ_by_rounding_do_not_differ():
+    """Each image is right in one seed of three, and each seed on a third of the images."""
+    thirds = torch.stack([(torch.arange(IMAGES) % 3 == seed).double() for seed in range(3)])
+    assert paired(thirds, torch.zeros(3, IMAGES)) == 2.0 ** (1 - IMAGES)
+    assert over_seeds([0.3, 0.1 + 0.2], [0.5, 0.5]) is None
 
 
 def test_holm_is_the_closed_test_of_all_subsets():

@@ -1,5 +1,6 @@
 """Is a difference more than chance? Student's t over seeds and test images, or seeds alone."""
 
+import sys
 from collections.abc import Sequence
 from math import sqrt
 from statistics import fmean, variance
@@ -8,6 +9,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from counterpoint.study.tables.student_tail import student_tails
+
+LEAST = sys.float_info.min
+"""The smallest p there is: no finite number of seeds and images makes a chance of 0."""
+ROUNDING = 1e-12  # of a difference: what varies less than this is how its sum was rounded
 
 
 def paired(one: Float[Tensor, "seed image"], other: Float[Tensor, "seed2 image"]) -> float:
@@ -29,18 +34,26 @@ def paired(one: Float[Tensor, "seed image"], other: Float[Tensor, "seed2 image"]
     A cell of one seed adds no term of seeds. With one seed each, p says what other test images
     might have given, not what another training might.
 
+    Where nothing varies, all N images differ alike and there is no t. The p is then that of the
+    sign test, $2^{1-N}$: a single image proves nothing.
+
     >>> import torch
     >>> right = torch.tensor([[1.0] * 90 + [0.0] * 10])
     >>> paired(right, right)
     1.0
     >>> paired(right, 1 - right) < 0.001
     True
+    >>> paired(torch.ones(1, 4), torch.zeros(1, 4))
+    0.125
     """
     apart = (one.sum(dim=0) / len(one) - other.sum(dim=0) / len(other)).double()
     terms = _of_seeds(*(side.double().mean(dim=1).tolist() for side in (one, other)))
     if len(apart) > 1:
         terms.append((float(apart.var()) / len(apart), len(apart) - 1))
-    return _two_sided(float(apart.mean()), terms)
+    mean = float(apart.mean())
+    if mean and not _vary(terms, mean):
+        return max(0.5 ** (len(apart) - 1), LEAST)
+    return _two_sided(mean, terms)
 
 
 def over_seeds(
@@ -57,7 +70,7 @@ def over_seeds(
     True
     """
     terms = _of_seeds(one, other)
-    if min(len(one), len(other)) < 2 or not any(size for size, _ in terms):
+    if min(len(one), len(other)) < 2 or not _vary(terms, fmean(one) - fmean(other)):
         return None
     return _two_sided(fmean(one) - fmean(other) if apart is None else apart, terms)
 
@@ -87,10 +100,15 @@ def _of_seeds(*cells: Sequence[float]) -> list[tuple[float, int]]:
     return [(variance(some) / len(some), len(some) - 1) for some in cells if len(some) > 1]
 
 
+def _vary(terms: Sequence[tuple[float, int]], apart: float) -> bool:
+    """Whether the variance of a difference is more than what rounding leaves."""
+    return sum(size for size, _ in terms) > (ROUNDING * apart) ** 2
+
+
 def _two_sided(apart: float, terms: Sequence[tuple[float, int]]) -> float:
     """Return the p of a difference whose variance is a sum of independent terms."""
+    if apart == 0:
+        return 1.0
     whole = sum(size for size, _ in terms)
-    if whole == 0 or apart == 0:  # nothing varies: the difference is there on every image, or none
-        return float(apart == 0)
     df = whole**2 / sum(size**2 / own for size, own in terms)
-    return student_tails(apart / sqrt(whole), df)
+    return max(student_tails(apart / sqrt(whole), df), LEAST)
