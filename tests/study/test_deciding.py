@@ -39,6 +39,23 @@ def test_points_are_from_the_worst_to_the_best_of_one_part_alone():
     assert "| similarity | AMDIM | 43.0, bilinear | 56.0, cosine | 13.0 ± 2.8 |\n" in written(found)
 
 
+def test_points_are_of_the_seeds_that_both_have():
+    """A row without its bad seed was ahead of what is better on the seeds of both."""
+    some = [
+        *(changed("as it is", seed, good) for seed, good in enumerate((0.70, 0.40, 0.42))),
+        *(changed("cosine", seed, good, "similarity") for seed, good in ((1, 0.44), (2, 0.48))),
+    ]
+    (found,) = decided(tabulate(some), [one.trial for one in some])
+    assert (found.worst[0], found.best[0]) == ("as it is", "cosine")
+    assert found.points == pytest.approx(5.0)
+    assert found.spread == pytest.approx(2**0.5)  # 4 and 6 points
+    said = written([found]).splitlines()[2]
+    assert said.endswith("| 41.0, as it is | 46.0, cosine | 5.0 ± 1.4 (2 of 3 seeds) |")
+    apart = [some[0], *some[3:]]
+    with pytest.raises(ValueError, match="no two finished rows with a common seed"):
+        decided(tabulate(apart), [one.trial for one in apart])
+
+
 def test_points_of_a_study_that_changes_no_part_are_refused():
     with pytest.raises(ValueError, match="differ in one part alone"):
         decided(tabulate(CHANGED[:2]), [o.trial for o in CHANGED[:2]])

@@ -84,7 +84,7 @@ def note(table: Table, cost: Costs) -> str:
 def cell_cost(cell: Cell, cost: Costs) -> str:
     """Write what a cell took.
 
-    >>> cell_cost(Cell(values=(0.5,), flops=2.5e12, images=10, seconds=90.0), "flops")
+    >>> cell_cost(Cell(values=(0.5,), seeds=(0,), flops=2.5e12, images=9, seconds=90.0), "flops")
     '2.5'
     """
     if cost == "none":

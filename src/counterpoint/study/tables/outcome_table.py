@@ -26,6 +26,8 @@ class Cell:
 
     values: tuple[float, ...]
     """One for each seed, in the order of the seeds."""
+    seeds: tuple[int, ...]
+    """The seed of each value: one that failed is missing."""
     flops: float
     """Of training all seeds, the choice of a rate included."""
     images: int
@@ -134,6 +136,7 @@ def tabulate(
 def _cell(outcomes: Sequence[Outcome], figure: str) -> Cell:
     return Cell(
         values=tuple(o.figures[figure] for o in outcomes),
+        seeds=tuple(o.trial.seed for o in outcomes),
         flops=sum(o.cost.flops for o in outcomes),
         images=sum(o.cost.images for o in outcomes),
         seconds=sum(o.cost.seconds for o in outcomes),

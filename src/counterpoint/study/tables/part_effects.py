@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from counterpoint.study.tables.formats import one_cell
 from counterpoint.study.tables.outcome_table import Cell, Table
@@ -13,7 +14,10 @@ AS_IT_IS = ""  # the part that a trial without swaps changes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """The worst and the best of what one part was, the method as it is included."""
+    """The worst and the best of what one part was, the method as it is included.
+
+    They are compared by the seeds that both have: a seed that only one has may be a lucky one.
+    """
 
     part: str
     column: str
@@ -21,24 +25,35 @@ class Decided:
     best: tuple[str, Cell]
 
     @property
+    def common(self) -> tuple[tuple[float, float], ...]:
+        """The values of the worst and the best for each seed that both have."""
+        by_seed = [dict(zip(c.seeds, c.values, strict=True)) for _, c in (self.worst, self.best)]
+        less, more = by_seed
+        return tuple((less[seed], more[seed]) for seed in less if seed in more)
+
+    @property
+    def missing(self) -> int:
+        """How many seeds only one of the two has."""
+        return len({*self.worst[1].seeds} ^ {*self.best[1].seeds})
+
+    @property
     def points(self) -> float:
         """From the worst mean to the best, in percent."""
-        return 100 * (self.best[1].mean - self.worst[1].mean)
+        return 100 * statistics.fmean(more - less for less, more in self.common)
 
     @property
     def spread(self) -> float | None:
-        """Standard deviation of the points over seeds; None for one, or where seeds are missing."""
-        more, less = self.best[1].values, self.worst[1].values
-        if len(more) != len(less) or len(more) == 1:
+        """Standard deviation of the points over seeds; None for one."""
+        if len(self.common) == 1:
             return None
-        return statistics.stdev(100 * (a - b) for a, b in zip(more, less, strict=True))
+        return statistics.stdev(100 * (more - less) for less, more in self.common)
 
 
 def decided(table: Table, trials: Iterable[Trial]) -> list[Decided]:
     """Compare trials that differ in one part alone; what decides most is first.
 
     The most of some rows less the least of them grows with their number and their noise: a part
-    with more rows has a little more to decide with.
+    with more rows has a little more to decide with. Rows that share no seed are not compared.
     """
     if not table.kind.percent:
         raise ValueError(
@@ -56,13 +71,16 @@ def decided(table: Table, trials: Iterable[Trial]) -> list[Decided]:
         for part, names in changed.items():
             ran = {row: table.cell(row, held.column) for row in (*as_it_is, *names)}
             cells = [(row, cell) for row, cell in ran.items() if cell is not None]
-            ranked = sorted(cells, key=lambda named: named[1].mean)
-            if len(ranked) > 1:
-                worst, *_, best = ranked
-                found.append(Decided(part=part, column=held.column, worst=worst, best=best))
+            both = [
+                Decided(part=part, column=held.column, worst=worst, best=best)
+                for worst, best in permutations(cells, 2)
+            ]
+            if compared := [one for one in both if one.common]:
+                found.append(max(compared, key=lambda one: one.points))
     if not found:
         raise ValueError(
-            "study: no two finished rows differ in one part alone; a trial changes one by its swaps"
+            "study: no two finished rows with a common seed differ in one part alone; a trial "
+            "changes one by its swaps"
         )
     return sorted(found, key=lambda one: -one.points)
 
@@ -76,11 +94,13 @@ def written(found: Iterable[Decided]) -> str:
     """Write them as a Markdown table."""
     lines = ["| part | of | worst | best | points |", "|---|---|---|---|---|"]
     for one in found:
+        means = map(statistics.fmean, zip(*one.common, strict=True))
         worst, best = (
-            f"{100 * cell.mean:.1f}, {one_cell(row.removeprefix(f'{one.part}: '))}"
-            for row, cell in (one.worst, one.best)
+            f"{100 * mean:.1f}, {one_cell(row.removeprefix(f'{one.part}: '))}"
+            for (row, _), mean in zip((one.worst, one.best), means, strict=True)
         )
         spread = "" if one.spread is None else f" ± {one.spread:.1f}"
-        points = f"{one.points:.1f}{spread}"
+        few = f" ({len(one.common)} of {len(one.common) + one.missing} seeds)" * bool(one.missing)
+        points = f"{one.points:.1f}{spread}{few}"
         lines.append(f"| {one.part} | {one_cell(one.column)} | {worst} | {best} | {points} |")
     return "\n".join(lines) + "\n"
