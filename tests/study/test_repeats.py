@@ -8,6 +8,7 @@ import pytest
 from counterpoint.cli import main
 from counterpoint.study import Images, Seconds
 from counterpoint.study.load import trials_of
+from counterpoint.study.shorten import shortened
 from counterpoint.study.studies import STUDIES
 from counterpoint.study.tables.outcome_table import tabulate
 from counterpoint.study.tables.repeats import require_repeats
@@ -69,3 +70,15 @@ def test_one_seed_may_say_by_the_clock_how_many_images_the_others_see():
     require_repeats(trials_of(str(DOCS / "thirty_minutes.py"), "small"))
     with pytest.raises(ValueError, match="differ in budget"):
         require_repeats([other, replace(other, budget=Images(7))])
+    with pytest.raises(ValueError, match="differ in budget"):
+        require_repeats([timed, other, replace(other, seed=2, budget=Images(7))])
+
+
+def test_one_seed_of_a_cell_is_one_whatever_its_budget():
+    """The seed by the clock and the next one were both the first of their budget."""
+    trials = trials_of(str(DOCS / "thirty_minutes.py"), "small")
+    for count in (1, 2, 3):
+        kept = shortened(trials, seeds=count)
+        assert [(t.row, t.seed) for t in kept] == [
+            (t.row, t.seed) for t in trials if t.seed < count
+        ]

@@ -39,8 +39,9 @@ def _first_seeds(trials: Sequence[Trial], count: int) -> list[Trial]:
     own: dict[Trial, list[int]] = {}
     kept = []
     for trial in trials:
-        # A name may say the seed. Row and column stay: one trial may stand in two columns.
-        seen = own.setdefault(replace(trial, seed=0, name=""), [])
+        # A name may say the seed, and one seed of a cell may have a budget in seconds, by which
+        # the others see as many images. Row and column stay: one trial may stand in two columns.
+        seen = own.setdefault(replace(trial, seed=0, name="", budget=Images(1)), [])
         if trial.seed not in seen and len(seen) < count:
             seen.append(trial.seed)
         if trial.seed in seen:

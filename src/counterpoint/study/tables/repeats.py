@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from counterpoint.report.words import joined
-from counterpoint.study.budget import Seconds
+from counterpoint.study.budget import Budget, Seconds
 from counterpoint.study.trial import LABELS, Trial
 
 FREE = LABELS | {"seed"}
@@ -15,7 +15,8 @@ def require_repeats(trials: Iterable[Trial]) -> None:
     """Refuse trials that share a cell and differ in more than seed and name.
 
     Their mean would be that of different things, and their spread not that of seeds. Only a budget
-    in seconds may stand beside another: what it came to for one seed may be given to the others.
+    in seconds may stand beside another: what it came to for one seed may be given to the others,
+    to all of them the same.
 
     >>> from counterpoint.study.budget import Images
     >>> require_repeats([Trial(method=name, data="", budget=Images(9)) for name in ("cpc", "moco")])
@@ -24,14 +25,14 @@ def require_repeats(trials: Iterable[Trial]) -> None:
     ValueError: study: row '' and column '' have trials that differ in method; the trials of a ...
     """
     first: dict[tuple[str, str], Trial] = {}
-    settings = [one.name for one in fields(Trial) if one.name not in FREE]
+    budgets: dict[tuple[str, str, bool], Budget] = {}
+    settings = [one.name for one in fields(Trial) if one.name not in FREE | {"budget"}]
     for trial in trials:
         other = first.setdefault((trial.row, trial.column), trial)
         apart = [name for name in settings if getattr(trial, name) != getattr(other, name)]
-        if "budget" in apart and isinstance(trial.budget, Seconds) != isinstance(
-            other.budget, Seconds
-        ):
-            apart.remove("budget")
+        timed = isinstance(trial.budget, Seconds)
+        if trial.budget != budgets.setdefault((trial.row, trial.column, timed), trial.budget):
+            apart.append("budget")
         if apart:
             raise ValueError(
                 f"study: row {trial.row!r} and column {trial.column!r} have trials that differ in "
