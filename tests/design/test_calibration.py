@@ -128,6 +128,19 @@ def test_longer_trials_do_not_make_a_criterion_look_good():
     assert math.isnan(constant.rho)
 
 
+def test_random_weights_of_a_method_are_another_candidate_than_the_method():
+    """They were drawn together: the interval was that of half as many candidates."""
+    trained = [found(10.0 + n, 1.0, 0.01 * n, method=f"m{n}") for n in range(5)]
+    random = [
+        replace(one, trial=replace(one.trial, kind="random"))
+        for one in (found(n / 10, 1.0, 0.05, method=f"m{n}") for n in range(5))
+    ]
+    apart = [replace(one, method=one.method + "b") for one in random]
+    both, wanted = calibration([*trained, *random])[0], calibration([*trained, *apart])[0]
+    assert (both.trials, both.candidates) == (10, 10)
+    assert both == wanted
+
+
 def test_a_collapsed_encoder_is_last_and_alpha_is_best_near_one():
     some = [found(math.nan, 1.0, 0.1), found(5.0, 2.0, 0.3), found(9.0, 3.0, 0.5)]
     assert calibration(some)[0].rho == pytest.approx(1)

@@ -24,8 +24,9 @@ ALL = "mean rank of all"
 
 
 Draws = Float[Tensor, "draw _"]
-Candidate = tuple[str, object]
-"""What has one method and one training, whatever the length and the seed."""
+Candidate = tuple[str, str, object]
+"""What has one kind, method and training, whatever the length and the seed. Random weights have the
+method and the training of what is trained, and are another candidate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +139,7 @@ def _group(
         {name: _lowest_if_nan(values) for name, values in (good | means).items()},
         _lowest_if_nan([one.figures.get(probe, one.figures[validation(probe)]) for one in some]),
         _lowest_if_nan([one.figures[validation(probe)] for one in some]),
-        tuple((one.method or one.trial.method, one.trial.training) for one in some),
+        tuple((one.trial.kind, one.method or one.trial.method, one.trial.training) for one in some),
     )
 
 
