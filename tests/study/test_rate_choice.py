@@ -9,7 +9,14 @@ import torch.nn.functional as F
 from counterpoint.data import Batches
 from counterpoint.framework import Draw
 from counterpoint.framework.model import views_of_batch
-from counterpoint.study import Images, ResultStore, learning_rate, run_trial
+from counterpoint.study import (
+    Images,
+    ResultStore,
+    Seconds,
+    learning_rate,
+    run_trial,
+    trial_run,
+)
 from counterpoint.study.trial_job import job_of, opened
 from counterpoint.training.callbacks.guard import NonFiniteError
 from study.trials import tiny
@@ -70,6 +77,29 @@ def test_a_rate_that_was_tried_is_not_trained_again(data, tmp_path, monkeypatch)
         run_trial(asked, store)
     run_trial(asked, store)
     assert trained == [1e-3, 2e-3, 2e-3, 3e-3]
+
+
+def test_steps_that_were_timed_are_not_timed_again(data, tmp_path, monkeypatch):
+    """After a stop the rates that were left had other steps than those that were tried."""
+    asked = tiny(budget=Seconds(1.0), rates=(1e-3, 2e-3, 3e-3))
+    took, trained = iter([0.0625, 0.01]), []
+
+    def counting(job, **settings):
+        trained.append((job.training.lr, job.steps))
+        if len(trained) == 2:
+            raise KeyboardInterrupt
+        return pretrain(job, **settings)
+
+    pretrain = learning_rate.pretrain
+    monkeypatch.setattr(trial_run, "step_seconds", lambda *_, **__: next(took))
+    monkeypatch.setattr(learning_rate, "pretrain", counting)
+    store = ResultStore(str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        run_trial(asked, store)
+    found = run_trial(asked, store)
+    assert trained == [(1e-3, 2), (2e-3, 2), (2e-3, 2), (3e-3, 2)]
+    assert found.cost.steps == 16
+    assert found.cost.images == (16 + 3 * 2) * 32
 
 
 def test_what_cannot_choose_is_refused_before_anything_is_trained(data, tmp_path, monkeypatch):

@@ -19,6 +19,8 @@ class Settled:
     flops: float
     """Of one step."""
     choosing_steps: int = 0
+    whole: bool = True
+    """Whether the learning rate is decided too: the steps are before it, and stay."""
 
 
 def settled_before(folder: Path, trial: Trial) -> Settled | None:

@@ -72,7 +72,9 @@ def _run(trial: Trial, folder: Path, cpus: int) -> Outcome:
     job = job_of(trial, splits, workers=cpus)
     settled = settled_before(folder, trial)
     if settled is None:
-        settled = settle(folder, _settled(trial, job, splits.validation, folder))
+        settled = settle(folder, _steps_settled(trial, job))
+    if not settled.whole:
+        settled = settle(folder, _rate_settled(settled, trial, job, splits.validation, folder))
     job = replace(job, steps=settled.steps, training=replace(job.training, lr=settled.lr))
     model = _model(trial, job, folder)
     probed = _probed(trial, model, known)
@@ -89,8 +91,8 @@ def _run(trial: Trial, folder: Path, cpus: int) -> Outcome:
     )
 
 
-def _settled(trial: Trial, job: Job, held_out: Source, folder: Path) -> Settled:
-    """Decide the number of steps and the learning rate."""
+def _steps_settled(trial: Trial, job: Job) -> Settled:
+    """Decide the number of steps: timed again after a stop, they would be other ones."""
     training = job.training
     if trial.kind == "random":
         return Settled(fingerprint=trial.fingerprint, steps=0, lr=training.lr, flops=0.0)
@@ -99,11 +101,22 @@ def _settled(trial: Trial, job: Job, held_out: Source, folder: Path) -> Settled:
     if isinstance(trial.budget, Seconds):
         seconds = step_seconds(job, seconds=TIMED * trial.budget.n)
     steps = trial.budget.steps(StepCost(training.batch, flops, seconds))
-    settled = Settled(fingerprint=trial.fingerprint, steps=steps, lr=training.lr, flops=flops)
-    if not trial.rates:
-        return settled
+    return Settled(
+        fingerprint=trial.fingerprint,
+        steps=steps,
+        lr=training.lr,
+        flops=flops,
+        whole=not trial.rates,
+    )
+
+
+def _rate_settled(
+    settled: Settled, trial: Trial, job: Job, held_out: Source, folder: Path
+) -> Settled:
+    """Choose the learning rate, for the number of steps that was decided."""
+    steps = settled.steps
     choice = choose_rate(replace(job, steps=steps), held_out, trial.rates, folder=folder)
-    return replace(settled, lr=choice.lr, choosing_steps=choice.steps)
+    return replace(settled, lr=choice.lr, choosing_steps=choice.steps, whole=True)
 
 
 def _model(trial: Trial, job: Job, folder: Path) -> Model:
