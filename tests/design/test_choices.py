@@ -7,7 +7,7 @@ import pytest
 
 from counterpoint.design.choices import CHOICES, SHARES, choices_for
 from counterpoint.design.settings_tree import Site, nodes, sites, values_of, with_value
-from counterpoint.framework.codec import _fits
+from counterpoint.framework.codec import fits
 from counterpoint.framework.settings import Training
 from counterpoint.methods import byol_small, cmc_small
 from counterpoint.parts import PARTS
@@ -25,7 +25,7 @@ def test_a_key_names_settings_and_a_value_fits_them(key):
     values = values_of(site, TABLE)
     assert len(values) == len(set(values)) > 1
     for value in values:
-        assert all(_fits(v, hints[name]) for v, name in zip(value, site.names, strict=True))
+        assert all(fits(v, hints[name]) for v, name in zip(value, site.names, strict=True))
 
 
 def test_every_known_method_has_many_settings_to_change():

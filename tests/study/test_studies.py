@@ -1,8 +1,10 @@
 """The studies of the package compose, plan, and say what the paper's tables say."""
 
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
 from pathlib import Path
 
+import jaxtyping
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -13,7 +15,7 @@ from counterpoint.framework.batch_samples import blank_samples
 from counterpoint.framework.world import ALONE
 from counterpoint.methods import SEVEN, method_named
 from counterpoint.parts.own import own_parts
-from counterpoint.study import Flops, Images, ResultStore, Trial, run_trial
+from counterpoint.study import Flops, Images, ResultStore, Seconds, Trial, run_trial
 from counterpoint.study.load import trials_of
 from counterpoint.study.plan_table import plan_table
 from counterpoint.study.shorten import shortened
@@ -21,6 +23,7 @@ from counterpoint.study.studies import STUDIES, as_released
 from counterpoint.study.studies.family import SAME_STEP
 from counterpoint.study.studies.scales import NARROW, part_json
 from counterpoint.study.studies.table1 import RELEASED
+from counterpoint.study.trial_fields import NEEDS
 from counterpoint.study.trial_job import absent, job_of
 from counterpoint.study.trial_plan import Planned, plan_trials
 from counterpoint.training.cost import step_flops
@@ -51,6 +54,75 @@ def test_a_typo_is_refused():
         tiny(training=(("learning_rate", 1.0),))
     with pytest.raises(ValueError, match="there are table1, table2, table3, parts, family, yadim"):
         trials_of("table4", "small")
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "needs"),
+    [
+        ("method", None, "give a str"),
+        ("data", Path("cifar10"), "give a str"),
+        ("budget", 45_000, r"give Images\(n\)"),
+        ("seed", "1", "an int of 0 or more"),
+        ("seed", True, "an int of 0 or more"),
+        ("seed", -1, "an int of 0 or more"),
+        ("kind", "pretraining", "'supervised' or 'random'"),
+        ("encoder", NARROW, "an encoder's JSON"),
+        ("swaps", (("loss", NARROW),), "pairs of str"),
+        ("swaps", {"loss": "{}"}, "pairs of str"),
+        ("training", {"lr": 0.1}, "study.pairs makes them"),
+        ("training", ("lr", 0.1), "study.pairs makes them"),
+        ("rates", [1e-3], "in a tuple"),
+        ("rates", (1e-3, 0.0), "above 0"),
+        ("rates", (float("nan"),), "above 0"),
+        ("parts", Path("own.py"), "a Python file"),
+        ("size", 32.0, "an int of 1 or more"),
+        ("limit", 0, "an int of 1 or more"),
+        ("labelled", "all", "an int of 1 or more"),
+        ("probes", "knn", "in a tuple"),
+        ("criteria", ["rankme"], "in a tuple"),
+        ("untested", "yes", "True or False"),
+        ("row", 7, "give a str"),
+    ],
+)
+def test_a_field_of_another_kind_is_refused_where_it_is_given(monkeypatch, field, given, needs):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # kinds that do not fit
+    said = rf"^study: {field} of a trial is {re.escape(repr(given))}; .*{needs}"
+    with pytest.raises(ValueError, match=said):
+        tiny(**{field: given})
+
+
+def test_every_field_of_a_trial_says_what_it_needs():
+    assert [place.name for place in fields(Trial)] == list(NEEDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "needs"),
+    [
+        ("epochs", "10", "an int, more than 0"),
+        ("epochs", -1, "an int, more than 0"),
+        ("batch", True, "an int, more than 0"),
+        ("lr", "0.1", "a number, more than 0"),
+        ("optimiser", "lamb", "one of 'lars', 'sgd', 'adam', 'adamw'"),
+        ("lanes", 2.5, "an int or None"),
+        ("compile", 1, "True or False"),
+    ],
+)
+def test_a_training_setting_of_another_kind_is_refused_where_it_is_given(name, given, needs):
+    said = rf"^study: {name} in training of a trial is {given!r}; needs {needs}$"
+    with pytest.raises(ValueError, match=said):
+        tiny(training=((name, given),))
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [(Images, "5"), (Images, 5e4), (Images, True), (Flops, None), (Seconds, float("inf"))],
+)
+def test_a_budget_of_another_kind_is_refused(monkeypatch, kind, given):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # kinds that do not fit
+    got = re.escape(f"got the budget {kind.__name__}({given!r}), needs a")
+    said = f"{got}n? (int|finite number), more than 0"
+    with pytest.raises(ValueError, match=said):
+        kind(given)
 
 
 def test_the_first_seeds_of_a_cell_are_its_own_in_the_order_of_the_study():

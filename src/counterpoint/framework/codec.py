@@ -62,7 +62,7 @@ def _made(part: type, settings: dict[str, Any]) -> Any:
     """Make a part; the checks of its own may rely on the types that it declares."""
     hints = get_type_hints(part)
     for key, value in settings.items():
-        if not _fits(value, hints[key]):
+        if not fits(value, hints[key]):
             needs = getattr(hints[key], "__name__", hints[key])
             raise ValueError(f"{part.__name__}.{key}: got {short(value)}, needs {needs}")
     needed = {f.name for f in fields(part) if f.default is MISSING and f.default_factory is MISSING}
@@ -75,17 +75,21 @@ def _is_finite(value: float) -> bool:
     return not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
-def _fits(value: object, hint: Any) -> bool:
-    """Whether a value that was read is one that a setting declares."""
+def fits(value: object, hint: Any) -> bool:
+    """Whether a value is one that a setting declares, and that JSON can hold.
+
+    >>> fits(1, float), fits(True, int), fits([0.1], tuple[float, ...])
+    (True, False, False)
+    """
     kind, inner = get_origin(hint), get_args(hint)
     if kind is Literal:
         return any(type(value) is type(one) and value == one for one in inner)
     if kind in (Union, UnionType):
-        return any(_fits(value, one) for one in inner)
+        return any(fits(value, one) for one in inner)
     if kind is tuple:
         items = value if isinstance(value, tuple) else ()
         each = inner[:1] * len(items) if inner[-1] is ... else inner
-        return items is value and len(items) == len(each) and all(map(_fits, items, each))
+        return items is value and len(items) == len(each) and all(map(fits, items, each))
     if hint is float:
         return isinstance(value, int | float) and _is_finite(value)
     if hint is int:

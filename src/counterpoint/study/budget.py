@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from counterpoint.framework import codec
+
 
 @dataclass(frozen=True, slots=True)
 class StepCost:
@@ -72,6 +74,10 @@ Budget = Images | Flops | Seconds
 """How much a trial may consume."""
 
 
-def _more_than_nothing(kind: str, n: float) -> None:
+def _more_than_nothing(kind: str, n: object) -> None:
+    if not codec.fits(n, int if kind == "Images" else float):
+        needs = "an int" if kind == "Images" else "a finite number"
+        raise ValueError(f"study: got the budget {kind}({n!r}), needs {needs}, more than 0")
+    assert isinstance(n, int | float)
     if not n > 0:
         raise ValueError(f"study: got the budget {kind}({n}), needs more than 0")

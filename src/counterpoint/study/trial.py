@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_type_hints
 
 from counterpoint.evaluation import PROBES
 from counterpoint.evaluation.criteria import CRITERIA
@@ -12,6 +13,7 @@ from counterpoint.framework import codec
 from counterpoint.framework.method import FIVE
 from counterpoint.framework.settings import Training
 from counterpoint.study.budget import Budget, Flops, Images, Seconds
+from counterpoint.study.trial_fields import refuse_other_kinds, refuse_unfit_training
 
 Value = bool | int | float | str | tuple[float, ...]
 LABELS = {"name", "row", "column"}
@@ -67,9 +69,13 @@ class Trial:
     column: str = ""
 
     def __post_init__(self) -> None:
+        refuse_other_kinds(
+            {place.name: getattr(self, place.name) for place in fields(self)}, _hints()
+        )
         _known("swaps", [part for part, _ in self.swaps], FIVE)
         settings = [place.name for place in fields(Training) if place.name not in OWN]
         _known("training", [key for key, _ in self.training], settings)
+        refuse_unfit_training(self.training)
         _known("probes", list(self.probes), PROBES)
         _known("criteria", list(self.criteria), CRITERIA)
 
@@ -137,6 +143,11 @@ def seeds(trial: Trial, count: int) -> list[Trial]:
     [0, 1, 2]
     """
     return [replace(trial, seed=seed) for seed in range(count)]
+
+
+@cache
+def _hints() -> dict[str, object]:
+    return get_type_hints(Trial)
 
 
 def _known(field: str, given: list[str], known: "list[str] | tuple[str, ...]") -> None:
