@@ -9,6 +9,7 @@ import pytest
 from counterpoint.design.calibration_table import calibration_table
 from counterpoint.design.confirmation_plan import read_plan
 from counterpoint.design.criteria_calibration import calibration, chosen_name
+from counterpoint.design.design_settings import differing
 from counterpoint.design.population import known
 from counterpoint.design.search_files import read_round, read_settings
 from counterpoint.methods import method_named
@@ -17,6 +18,7 @@ from counterpoint.study.bundle import read_study
 DOCS = Path(__file__).parents[2] / "docs"
 FIRST, SECOND = DOCS / "design" / "search", DOCS / "design" / "second-search"
 THIRD = DOCS / "design" / "third-search"
+FOURTH, RANDOM = DOCS / "design" / "fourth-search", DOCS / "design" / "random-search"
 RIVALS = {"cmc-small": "CMC", "hcl-small": "HCL", "siglip-small": "SigLIP"}
 OTHER_RIVALS = {"ricercar-small": "Ricercar", "cmc-small": "CMC", "hcl-small": "HCL"}
 """Those of the third search."""
@@ -35,6 +37,8 @@ def sets_of_trials():
     first, _ = read_study(str(FIRST / "outcomes.json"))
     second, _ = read_study(str(SECOND / "outcomes.json"))
     third, _ = read_study(str(THIRD / "outcomes.json"))
+    fourth, _ = read_study(str(FOURTH / "outcomes.json"))
+    by_chance, _ = read_study(str(RANDOM / "outcomes.json"))
     found, wide = {"ricercar"}, {"ricercar", "cmc"}
     return {
         "all methods, half an epoch": methods,
@@ -44,6 +48,8 @@ def sets_of_trials():
         "first search, full length": [one for one in first if one.trial.column == "rung 2"],
         "second search, full length": second,
         "third search, full length": third,
+        "fourth search, full length": fourth,
+        "random search, full length": by_chance,
     }
 
 
@@ -59,7 +65,7 @@ def test_the_documented_losses_of_a_choice_are_what_the_trials_say():
         assert f"| {row} | {' | '.join(cells)} |" in text
 
 
-@pytest.mark.parametrize("kept", [FIRST, SECOND, THIRD])
+@pytest.mark.parametrize("kept", [FIRST, SECOND, THIRD, FOURTH, RANDOM])
 def test_a_search_can_be_resumed_and_names_no_machine(kept):
     assert read_settings(kept).data == "$COUNTERPOINT_DATA/cifar10"
     *whole, last = takewhile(lambda one: one is not None, (read_round(kept, n) for n in count()))
@@ -90,12 +96,32 @@ def test_the_documented_figures_of_the_third_search_are_what_the_trials_say():
         assert cells[one.candidate.fingerprint] in text
 
 
+def test_the_random_search_differs_from_the_fourth_in_its_strategy_alone():
+    assert differing(read_settings(FOURTH), read_settings(RANDOM)) == ["strategy"]
+
+
+def test_the_documented_bests_of_the_fourth_and_the_random_search_are_what_the_trials_say():
+    text = (DOCS / "results.md").read_text()
+    tried = [
+        [
+            100 * one.figures["linear validation"]
+            for one in read_study(str(kept / "outcomes.json"))[0]
+        ]
+        for kept in (FOURTH, RANDOM)
+    ]
+    for number in (12, 24, 36):
+        bests = " | ".join(f"{max(some[:number]):.1f}" for some in tried)
+        assert f"| {number} | {bests} |" in text
+
+
 @pytest.mark.parametrize(
     ("kept", "later"),
     [
         (FIRST, ("ricercar", "invention")),
         (SECOND, ("ricercar", "invention")),
         (THIRD, ("invention",)),
+        (FOURTH, ("ricercar", "invention")),
+        (RANDOM, ("ricercar", "invention")),
     ],
 )
 def test_a_kept_search_does_not_know_what_was_shipped_after_it(kept, later):
