@@ -26,11 +26,11 @@ from counterpoint.design.search_files import (
     read_settings,
     restore_outcomes,
     seeds_used,
-    write_durably,
 )
 from counterpoint.design.searched import Searched
 from counterpoint.study.budget import Flops
 from counterpoint.study.bundle import bundled
+from counterpoint.study.durable_file import write_durably
 from counterpoint.study.result_store import ResultStore
 from counterpoint.study.runners.run_trials import RunTrials
 from counterpoint.study.tables.outcome_table import outcomes_in_order

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.confirmation import Contender, contenders
-from counterpoint.design.search_files import write_durably
+from counterpoint.study.durable_file import write_durably
 
 PLAN_FILE = "confirmation.json"
 

@@ -10,9 +10,10 @@ from counterpoint.design.evolution import ranked
 from counterpoint.design.method_file import method_source
 from counterpoint.design.report.design_material import material_of
 from counterpoint.design.report.design_page import design_page
-from counterpoint.design.search_files import read_design, write_durably
+from counterpoint.design.search_files import read_design
 from counterpoint.design.search_start import pool_of
 from counterpoint.design.searched import Searched
+from counterpoint.study.durable_file import write_durably
 
 REPORT, METHOD = "report.html", "method.py"
 

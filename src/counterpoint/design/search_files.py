@@ -13,6 +13,7 @@ from counterpoint.design.evolution import Round
 from counterpoint.design.searched import Searched
 from counterpoint.framework import codec
 from counterpoint.study.bundle import read_study
+from counterpoint.study.durable_file import write_durably
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import FILE, ResultStore
 from counterpoint.study.trial import Trial
@@ -155,17 +156,6 @@ def outcome_of(trial: Trial, store: ResultStore) -> Outcome | None:
     """
     file = store.workplace(trial) / FILE
     return Outcome.from_json(file.read_text()) if file.exists() else None
-
-
-def write_durably(file: Path, text: str) -> None:
-    """Write a file that is whole or not there, whenever the process is killed."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    new = file.with_name(f"{file.name}.new")
-    with new.open("w") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
-    new.replace(file)
 
 
 def _candidate(content: codec.Json) -> Candidate:

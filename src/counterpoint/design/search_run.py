@@ -17,13 +17,13 @@ from counterpoint.design.search_files import (
     read_round,
     round_file,
     unbundle,
-    write_durably,
     write_round,
 )
 from counterpoint.design.search_start import accept_of, first_of, pool_of
 from counterpoint.design.searched import Searched
 from counterpoint.failures import RunFailure
 from counterpoint.study.bundle import bundled
+from counterpoint.study.durable_file import write_durably
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import FILE, ResultStore
 from counterpoint.study.runners.run_trials import RunTrials

@@ -5,7 +5,6 @@ import json
 import os
 import stat
 import tempfile
-import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 
 import fsspec
 
+from counterpoint.study.durable_file import write_durably
 from counterpoint.study.outcome import Outcome, fingerprint_in
 from counterpoint.study.trial import Trial
 
@@ -87,10 +87,10 @@ class ResultStore:
 
     def _write(self, key: str, text: str) -> None:
         system, place = self._at(key)
-        system.makedirs(place.rpartition("/")[0], exist_ok=True)
         if self.local:
-            _write_whole(Path(place), text)
+            write_durably(Path(place), text)
         else:  # an object appears when all of it has arrived
+            system.makedirs(place.rpartition("/")[0], exist_ok=True)
             system.pipe_file(place, text.encode())
 
     def _at(self, key: str) -> tuple[Any, str]:
@@ -101,19 +101,6 @@ class ResultStore:
 def _protocols(system: Any) -> tuple[str, ...]:
     kinds = system.protocol
     return (kinds,) if isinstance(kinds, str) else tuple(kinds)
-
-
-def _write_whole(file: Path, text: str) -> None:
-    """Write a file that is whole or not there, whenever the process is killed."""
-    new = file.with_name(f"{file.name}.{uuid.uuid4().hex[:12]}")  # another machine may write it too
-    try:
-        with new.open("xb") as opened:
-            opened.write(text.encode())
-            opened.flush()
-            os.fsync(opened.fileno())
-        new.replace(file)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def scratch() -> Path:
