@@ -2,6 +2,9 @@
 
 import multiprocessing
 import os
+import signal
+import sys
+import threading
 
 import pytest
 
@@ -36,3 +39,68 @@ def test_an_orphan_does_not_wait_for_the_lock_of_one_that_is_gone(monkeypatch):
     finally:
         worker.kill()
         worker.join()
+
+
+class UnsendableError(Exception):
+    """An error with a lock in it, as those of clients of stores are: pickle refuses it."""
+
+    def __init__(self, words):
+        super().__init__(words)
+        self.lock = threading.Lock()
+
+
+class UnreadableArgumentsError(Exception):
+    """An error that pickle writes and cannot read: its arguments are not those it was made of."""
+
+    def __init__(self, shard, why):
+        super().__init__(f"{shard}: {why}")
+
+
+def fail_unsendable(number):
+    raise UnsendableError(f"no answer for {number}")
+
+
+def fail_unreadable(number):
+    raise UnreadableArgumentsError(number, "no answer")
+
+
+def give_a_lock(_number):
+    return threading.Lock()
+
+
+def leave(_number):
+    sys.exit(0)
+
+
+@pytest.fixture
+def impatience():
+    """Ends a test that waits for ever."""
+
+    def end(_signal, _frame):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("impatience")
+@pytest.mark.parametrize(
+    ("do", "words"),
+    [
+        (fail_unsendable, r"UnsendableError: no answer for [01]"),
+        (fail_unreadable, r"UnreadableArgumentsError: [01]: no answer"),
+        (give_a_lock, r"cannot pickle '_thread.lock' object"),
+        (leave, r"ended by itself \(exit code 0\)"),
+    ],
+)
+def test_what_cannot_be_sent_ends_the_work_with_words(do, words):
+    with pytest.raises(Exception, match=words):
+        list(process_pool.done_in_processes(range(3), do, 2))
+
+
+def test_an_error_that_can_be_sent_arrives_as_it_is():
+    with pytest.raises(ZeroDivisionError):
+        list(process_pool.done_in_processes(range(3), (1).__truediv__, 2))

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import queue
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -49,16 +50,20 @@ def done_in_processes(
 
 def _next(results: Any, processes: Sequence[Any]) -> tuple[Any, BaseException | None]:
     while True:
+        # Looked at first: what a process sent before it ended is then there to be taken.
+        over = all(process.exitcode is not None for process in processes)
         try:
-            found, error = results.get(timeout=PATIENCE)
+            sent = results.get(timeout=PATIENCE)
         except queue.Empty:
             ended = [process for process in processes if process.exitcode not in (None, 0)]
+            ended = list(processes) if over and not ended else ended
             if ended:
                 raise RunFailure(
                     f"a worker process ended by itself (exit code {ended[0].exitcode}): is there "
                     "enough memory? run the same command again to resume, perhaps with --workers 1"
                 ) from None
         else:
+            found, error = pickle.loads(sent)  # noqa: S301 (from a process of ours)
             return found, error
 
 
@@ -76,13 +81,26 @@ def _work(
         if number >= len(tasks):
             return
         try:
-            results.put((do(tasks[number]), None))
+            # The queue would pickle in a thread of its own, where a failure is lost.
+            results.put(pickle.dumps((do(tasks[number]), None)))
         except Exception as error:  # noqa: BLE001 (raised again by the process that waits)
-            results.put((None, error))
+            results.put(pickle.dumps((None, _sendable(error))))
             return
     # Not a return: that waits until results are sent, and another process may have ended with
     # the lock of the queue in its hands.
     os._exit(1)
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error as it is, or in words where pickle cannot bring it to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 (our own)
+    except Exception:  # noqa: BLE001 (whatever is in an error may refuse in its own way)
+        kind = type(error)
+        return RunFailure(
+            f"a worker process ended with {kind.__module__}.{kind.__qualname__}: {error}"
+        )
+    return error
 
 
 def _end_with(parent: int) -> None:
