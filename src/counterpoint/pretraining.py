@@ -28,6 +28,7 @@ from counterpoint.run_start import keep_start
 from counterpoint.training.best_figure import score_by
 from counterpoint.training.callbacks.standard import standard_callbacks
 from counterpoint.training.checkpoints.folder import Checkpoints
+from counterpoint.training.clipping import clipping_identity
 from counterpoint.training.initial_weights import load_initial, pixels_words
 from counterpoint.training.leaving import leave_stopped, refuse_parts
 from counterpoint.training.out_folder import out_folder
@@ -130,7 +131,8 @@ def pretrain(
     folder.mkdir(parents=True, exist_ok=True)
     if store is not None:
         store.fetch(resume)
-    start = start_from(folder, local_checkpoint(resume), job.identity)
+    identity = job.identity | clipping_identity(trainer)
+    start = start_from(folder, local_checkpoint(resume), identity)
     model = built_model(job)
     console = console or Console(stderr=True)
     if start is not None and steps_done(folder) == job.steps:
@@ -169,7 +171,7 @@ def pretrain(
             job.training,
             steps=job.steps,
             workers=job.workers,
-            identity=job.identity,
+            identity=identity,
         )
         stopped = run_trainer(runner, module, start)
         refuse_parts(stopped, run_place(folder), apart=module.apart)

@@ -14,6 +14,7 @@ from counterpoint.run_files import CHECKPOINTS
 from counterpoint.training.checkpoints import Checkpoints, hashed
 from counterpoint.training.checkpoints.checkpoint_errors import CheckpointError
 from counterpoint.training.checkpoints.io import SafeCheckpointIO
+from counterpoint.training.clipping import clipping_identity
 from counterpoint.training.resume import start_from
 
 IDENTITY = {"method": "a", "data": "b", "steps": 3}
@@ -141,3 +142,34 @@ def test_a_copy_of_the_data_goes_on_and_another_picture_does_not(data, tmp_path,
     shutil.copyfile(other, one)
     with pytest.raises(ValueError, match="the data is not the same"):
         train(copy)
+
+
+def test_another_clipping_of_the_gradient_is_another_run(tmp_path, capsys):
+    images = torch.randint(256, (16, 3, 16, 16), dtype=torch.uint8)
+    method = simclr(NarrowResNet(widths=(8, 16), blocks=(1, 1)), size=16)
+
+    def train(**clipping):
+        settings = {"training": Training(batch=8), "steps": 2, "workers": 0, "health": False}
+        pretrain(method, images, out=tmp_path, resume="auto", **settings, **clipping)
+
+    train(gradient_clip_val=1.0)
+    with pytest.raises(ValueError, match=r"gradient_clip_val was 1\.0 and is 2\.0"):
+        train(gradient_clip_val=2.0)
+    with pytest.raises(ValueError, match=r"gradient_clip_val was 1\.0 and is None"):
+        train()
+    with pytest.raises(ValueError, match="gradient_clip_algorithm was norm and is value"):
+        train(gradient_clip_val=1.0, gradient_clip_algorithm="value")
+    train(gradient_clip_val=1, gradient_clip_algorithm="norm")
+    assert "nothing to do" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("now", [{}, {"gradient_clip_val": 1.0}])
+def test_a_checkpoint_from_before_clipping_was_kept_goes_on(folder, now):
+    assert start_from(folder, "auto", IDENTITY | clipping_identity(now)) is not None
+
+
+def test_clipping_that_begins_is_refused(tmp_path):
+    kept = {"identity": IDENTITY | clipping_identity({"gradient_clip_val": 0})}
+    Checkpoints(tmp_path / CHECKPOINTS).save(1, {"counterpoint": kept})
+    with pytest.raises(ValueError, match=r"gradient_clip_val was None and is 1\.0"):
+        start_from(tmp_path, "auto", IDENTITY | clipping_identity({"gradient_clip_val": 1.0}))

@@ -1,6 +1,7 @@
 """Gradient clipping with optimisers that are fused."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import lightning as L
 import torch
@@ -10,6 +11,23 @@ from torch import Tensor
 
 from counterpoint.framework.local_rows import is_sharded, local_rows
 from counterpoint.training.fsdp.row_lengths import lengths_over_ranks
+
+
+def clipping_identity(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Say how gradients are clipped by what the Trainer is asked for: another way, another run.
+
+    >>> clipping_identity({"gradient_clip_val": 1})
+    {'gradient_clip_val': 1.0, 'gradient_clip_algorithm': 'norm'}
+    >>> clipping_identity({})
+    {'gradient_clip_val': None, 'gradient_clip_algorithm': None}
+    """
+    value = asked.get("gradient_clip_val")
+    kind = asked.get("gradient_clip_algorithm") or "norm"
+    clips = isinstance(value, int | float) and value > 0  # what is no number the Trainer refuses
+    return {
+        "gradient_clip_val": float(value) if clips else None,
+        "gradient_clip_algorithm": str(getattr(kind, "value", kind)).lower() if clips else None,
+    }
 
 
 def clip(

@@ -13,8 +13,11 @@ from counterpoint.framework.settings import upgraded
 from counterpoint.run_files import CHECKPOINTS
 from counterpoint.spelling import did_you_mean
 from counterpoint.training.checkpoints.folder import Checkpoints
+from counterpoint.training.clipping import clipping_identity
 from counterpoint.training.launcher import is_first
 from counterpoint.training.run_store.run_address import run_place
+
+CLIPPING = clipping_identity({}).keys()
 
 
 def start_from(folder: Path, resume: str, identity: dict[str, Any]) -> Path | None:
@@ -62,7 +65,9 @@ def _say_versions(path: Path, was: str | None) -> None:
 
 def _same(path: Path, was: dict[str, Any], now: dict[str, Any]) -> None:
     """Refuse to resume something else, and say what differs."""
-    before = _flat({**was, "training": upgraded(was.get("training", {}))})
+    # Earlier versions did not keep how gradients were clipped: theirs may go on either way.
+    unknown = {} if CLIPPING & was.keys() else {key: now[key] for key in CLIPPING & now.keys()}
+    before = _flat({**was, **unknown, "training": upgraded(was.get("training", {}))})
     after = _flat(now)
     differ = [
         _said(key, before.get(key), after.get(key))
