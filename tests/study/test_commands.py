@@ -92,6 +92,19 @@ def test_a_figure_that_no_trial_has_is_refused_before_the_first(data, tmp_path, 
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.parametrize("named", ["{0}/far/mine.py", "../far/mine.py", "mine.py"])
+def test_results_of_a_file_lie_below_runs_wherever_the_file_is(named, tmp_path, monkeypatch):
+    for folder in ("far", "here"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr("counterpoint.study.runners.local.run_local", lambda *_, **__: iter(()))
+    main(["study", named.format(tmp_path)])
+    assert [plan.relative_to(tmp_path) for plan in tmp_path.rglob("study.json")] == [
+        Path("here/runs/mine-small/study.json")
+    ]
+
+
 def test_a_trial_that_failed_says_why_and_where_its_trace_is(data, tmp_path, monkeypatch, capsys):
     """It said "failed", and the trace of an error in a user's own part was nowhere."""
     monkeypatch.chdir(tmp_path)

@@ -59,7 +59,7 @@ def study_command(
         name: table1, table2, table3, parts, family, yadim, or a .py file with a function study()
             that returns trials; such a file is executed.
         out: Folder of the results, local or any that fsspec reaches, such as s3://...
-            (default: runs/NAME-SCALE).
+            (default: runs/NAME-SCALE, of a file its name without .py).
         scale: "small" takes hours on two cores, "paper" is the size of the paper; see --plan.
         runner: "local" runs processes on this machine, "ray" runs tasks on a Ray cluster.
         plan: Only print what the study would take: time, memory, operations.
@@ -101,7 +101,7 @@ def study_command(
         last_words("", ["counterpoint", "study", name, *chosen_options(given, USUAL)])
         return
     require_figure(trials, figure)
-    place = out or f"runs/{name.removesuffix('.py')}-{scale}"
+    place = out or f"runs/{Path(name).stem}-{scale}"
     store = ResultStore(place)
     store.plan(trials)
     progress = Progress(figure=figure, at_once=at_once or 1)
