@@ -63,6 +63,14 @@ def test_the_next_command_is_what_was_planned(capsys):
     assert "--accumulate 2" in said
 
 
+@pytest.mark.parametrize(("gpus", "nodes", "each"), [(12, 2, 6), (16, 2, 8), (20, 4, 5)])
+def test_the_page_and_the_next_command_have_the_same_nodes(gpus, nodes, each, capsys):
+    main([*ASKED, "--gpus", str(gpus)])
+    said = capsys.readouterr().out
+    assert f"{gpus} x H100 SXM 80 GB in {nodes} nodes" in said
+    assert f"--nodes {nodes} --gpus-per-node {each} " in said
+
+
 def test_images_that_nobody_has_yet_are_trained_on_at_the_planned_side(capsys):
     main(["plan", "--images", "1000", "--method", "simclr-small", "--epochs", "1"])
     assert "--size 224" in capsys.readouterr().out.splitlines()[-1]
@@ -98,6 +106,7 @@ def test_the_plan_in_the_document_is_what_the_command_says():
         ([*ASKED, "--network", "token-ring"], "there are ndr"),
         ([*ASKED, "--compare", "ddp,zero"], "compare: got 'zero'"),
         ([*ASKED, "--gpus", "1000"], "needs one a GPU"),
+        ([*ASKED, "--gpus", "17"], "take --gpus 16 or 18"),
     ],
 )
 def test_a_mistake_is_one_line(words, said, capsys):

@@ -50,7 +50,7 @@ def plan_command(
         method: Name of a method, or a .json file.
         encoder: Encoder in the place of the method's (default: the method's own).
         size: Side of the views in pixels (default: 224, or that of DATA).
-        gpus: Number of GPUs (default: 8; 1 with --here).
+        gpus: Number of GPUs, more than 8 in nodes with as many each (default: 8; 1 with --here).
         gpu: GPU: b200, h200, h100, a100, a100-40, l40s, a10, l4, v100 or rtx4090.
         here: Measure this machine for some seconds, and plan one process on it.
         network: Network between nodes: ndr, hdr, ethernet-400, ethernet-100 or ethernet-25.
@@ -76,10 +76,12 @@ def plan_command(
     count = (1 if here else 8) if gpus is None else gpus
     if count < 1 or (here and count > 1):
         raise ValueError(f"--gpus is {count}; it needs to be 1 or more, and 1 with --here")
+    from counterpoint.plan.equal_nodes import equal_nodes
     from counterpoint.plan.forecast import Forecast
     from counterpoint.plan.gpus import GPUS as FIGURES
     from counterpoint.plan.networks import NETWORKS as LINES
 
+    equal_nodes(count, FIGURES[gpu].node)  # refused before anything is counted
     changes: dict[str, Any] = {
         "batch": batch_size,
         "accumulate": accumulate,
@@ -154,7 +156,10 @@ def _next(
     plan: "Forecast", data: str | None, method: str, encoder: str | None, size: int | None
 ) -> list[str]:
     """Return the command that trains as planned."""
-    training, node = plan.workload.training, plan.machine.node
+    from counterpoint.plan.equal_nodes import equal_nodes
+
+    training = plan.workload.training
+    nodes, each = equal_nodes(plan.gpus, plan.machine.node)
     words = ["pretrain", data or "DATA", "--method", method]
     words += [] if encoder is None else ["--encoder", encoder]
     side = SIDE if (data, size) == (None, None) else size
@@ -166,9 +171,7 @@ def _next(
     if training.slice_megabytes is not None:
         words += ["--slice-megabytes", f"{training.slice_megabytes:g}"]
     words += ["--out", "RUN"]
-    if plan.gpus > node:
-        each = max(n for n in range(1, node + 1) if plan.gpus % n == 0)
-        nodes = str(plan.gpus // each)
-        launch = ["launch", "slurm", "--nodes", nodes, "--gpus-per-node", str(each)]
+    if nodes > 1:
+        launch = ["launch", "slurm", "--nodes", str(nodes), "--gpus-per-node", str(each)]
         return ["counterpoint", *launch, *words]
     return ["counterpoint", *words, "--devices", str(plan.gpus)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from counterpoint.plan.bottleneck import bottleneck
+from counterpoint.plan.equal_nodes import equal_nodes
 from counterpoint.plan.forecast import Forecast
 from counterpoint.plan.goodput import FAILURES
 
@@ -12,7 +13,7 @@ WIDE = 80
 def plan_page(plan: Forecast, *, price: float | None = None) -> list[str]:
     """Return the lines of a plan: what it costs first, then where it goes."""
     load, training = plan.workload, plan.workload.training
-    nodes = -(-plan.gpus // plan.machine.node)
+    nodes, _ = equal_nodes(plan.gpus, plan.machine.node)
     where = f" in {nodes:,} nodes, {plan.network.name}" if nodes > 1 else ""
     lines = [
         f"{load.name}, {load.images:,} images of {load.image[-1]} px, {training.epochs:,} epochs, "
