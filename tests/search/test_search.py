@@ -124,6 +124,36 @@ def test_an_index_is_kept_and_made_again_when_the_parts_change(many, tmp_path, m
     assert (place / "index.faiss").stat().st_mtime_ns > made
 
 
+@pytest.mark.parametrize("name", ["index.faiss", "index.f16"])
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b[:-1], lambda _: b""])
+def test_a_damaged_index_says_which_file_to_delete(name, damage, tmp_path):
+    place = tmp_path / "v"
+    made = write_vectors(place, torch.randn(300, 8, generator=torch.Generator().manual_seed(0)))
+    queries = made.matrix()[:3].float()
+    first = search_vectors(made, queries, count=2, index="ivfpq")
+    file = place / name
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(ValueError, match=f"search: {file} is damaged.*; delete it and give the"):
+        search_vectors(Vectors.open(place), queries, count=2, index="ivfpq")
+    file.unlink()
+    again = search_vectors(Vectors.open(place), queries, count=2, index="ivfpq")
+    assert torch.equal(first.rows, again.rows)
+    assert file.is_file()
+
+
+def test_an_index_that_names_vectors_which_are_not_there_is_damaged(tmp_path):
+    place = tmp_path / "v"
+    made = write_vectors(place, torch.randn(300, 8, generator=torch.Generator().manual_seed(0)))
+    open_index(made)
+    file = place / "index.faiss"
+    content = file.read_bytes()
+    last = (299).to_bytes(8, "little")
+    assert content.count(last) == 1
+    file.write_bytes(content.replace(last, (300).to_bytes(8, "little")))
+    with pytest.raises(ValueError, match=f"search: {file} is damaged"):
+        search_vectors(made, made.matrix()[299:].float(), count=2, index="ivfpq")
+
+
 def test_the_rest_is_said(many, monkeypatch):
     with pytest.raises(ValueError, match=r"got queries of 3 numbers, .* has vectors of 32"):
         search_vectors(many, torch.eye(3))

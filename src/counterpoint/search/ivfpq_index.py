@@ -7,7 +7,7 @@ give a shortlist, which is compared exactly with the fp16 vectors, mapped from a
 import hashlib
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,7 @@ class IvfPqIndex:
     matrix: Float[Tensor, "row feature"]
     """Vectors of length 1 in fp16, mapped from the disk."""
     record: IndexRecord
+    folder: Path
 
     def nearest(
         self,
@@ -73,6 +74,8 @@ class IvfPqIndex:
         self.index.nprobe = self.record.probes
         _, short = self.index.search(wanted.numpy(), min(len(self.matrix), SHORT * count))
         listed = torch.from_numpy(short)
+        if int(listed.max()) >= len(self.matrix):
+            raise _damaged(self.folder / INDEX)
         if without is not None:
             listed = listed.masked_fill(listed == without[:, None], -1)
         parts = [
@@ -102,13 +105,29 @@ def open_index(vectors: Vectors, *, build: bool = True) -> IvfPqIndex | None:
     faiss = _faiss()
     parts = parts_digest(vectors)
     record = _record(vectors.folder)
-    if record is None or record.parts != parts:
+    there = all((vectors.folder / name).is_file() for name in (INDEX, MATRIX))
+    if record is None or record.parts != parts or not there:
         if not build:
             return None
         return build_index(vectors, parts)
-    with (vectors.folder / INDEX).open("rb") as file:  # faiss takes no path that is not text
-        index = faiss.read_index(faiss.PyCallbackIOReader(file.read))
-    return IvfPqIndex(index, _mapped(vectors.folder, vectors.width), record)
+    place, matrix = vectors.folder / INDEX, vectors.folder / MATRIX
+    try:
+        with place.open("rb") as file:  # faiss takes no path that is not text
+            index = faiss.read_index(faiss.PyCallbackIOReader(file.read))
+    except (RuntimeError, MemoryError) as error:  # a length that was damaged may be any number
+        raise _damaged(place) from error
+    if index.d != vectors.width:
+        raise _damaged(place)
+    if matrix.stat().st_size != 2 * index.ntotal * index.d:
+        raise _damaged(matrix)
+    return IvfPqIndex(index, _mapped(vectors.folder, vectors.width), record, vectors.folder)
+
+
+def _damaged(file: Path) -> ValueError:
+    return ValueError(
+        f"search: {file} is damaged: it is not as it was written; delete it and give the same "
+        "counterpoint search again, which makes the index anew, or --index exact"
+    )
 
 
 def build_index(vectors: Vectors, parts: str) -> IvfPqIndex:
@@ -132,25 +151,26 @@ def build_index(vectors: Vectors, parts: str) -> IvfPqIndex:
     index.train(matrix[seen].float().numpy())
     for some in matrix.split(SOME):
         index.add(some.float().numpy())
-    made = _widened(index, matrix, IndexRecord(parts, cells, code, probes=1, recall=0.0))
+    record = IndexRecord(parts, cells, code, probes=1, recall=0.0)
+    made = _widened(IvfPqIndex(index, matrix, record, vectors.folder))
     write_whole(vectors.folder / INDEX, lambda place: _write_index(index, place))
     text = json.dumps(asdict(made.record), indent=2) + "\n"
     write_whole(vectors.folder / RECORD, lambda place: _write_text(place, text))
     return made
 
 
-def _widened(index: Any, matrix: Tensor, record: IndexRecord) -> IvfPqIndex:
+def _widened(first: IvfPqIndex) -> IvfPqIndex:
     """Look into twice as many cells until nearly all true neighbours are found."""
+    matrix, record = first.matrix, first.record
     tried = drawn(len(matrix), TRIED, seed=SEED + 1)
     queries = matrix[tried].float()
     true = nearest_rows(queries, matrix, count=NEAR, without=tried)
     probes = 4
     while True:
-        fields = asdict(record) | {"probes": min(probes, record.cells)}
-        made = IvfPqIndex(index, matrix, IndexRecord(**fields))
+        made = replace(first, record=replace(record, probes=min(probes, record.cells)))
         found = recall(made.nearest(queries, count=NEAR, without=tried).rows, true.rows)
         if found >= ENOUGH or probes >= record.cells:
-            return IvfPqIndex(index, matrix, IndexRecord(**(fields | {"recall": found})))
+            return replace(made, record=replace(made.record, recall=found))
         probes *= 2
 
 
