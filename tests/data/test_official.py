@@ -271,6 +271,25 @@ def test_imagenet_with_a_flat_validation_folder(folders):
     assert len(imagenet(folders).test) == 7
 
 
+@pytest.mark.parametrize("part", ["val", "test"])
+def test_one_class_alone_keeps_its_label(folders, part):
+    """It is not the first class: a number of its own would be another's."""
+    for number in range(3):
+        jpeg(folders / part / "n02123045" / f"{number}.jpg", number)
+    (folders / part / "n01440764").mkdir()  # nothing is in it
+    test = open_data(folders).test
+    assert [test.classes[label] for label in all_labels(test).tolist()] == 3 * ["n02123045"]
+
+
+def test_one_folder_that_is_no_class_has_no_labels(folders):
+    """As Tiny ImageNet has it: val/images, and a file of labels beside it."""
+    jpeg(folders / "val" / "images" / "1.jpg", 1)
+    assert not open_data(folders).test.has_labels
+    jpeg(folders / "test" / "n02123045" / "1.jpg", 1)
+    jpeg(folders / "test" / "loose.jpg", 2)
+    assert not imagenet(folders).test.has_labels
+
+
 def test_folders_for_all_three_splits_are_what_they_are_called(folders):
     for part, count in (("validation", 2), ("test", 4)):
         for number in range(count):

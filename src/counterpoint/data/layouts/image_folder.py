@@ -13,6 +13,7 @@ from counterpoint.data.formats import SUFFIXES
 from counterpoint.data.identity import Identity, content_of, sampled_places
 from counterpoint.data.index import Index
 from counterpoint.data.indexing import index_of
+from counterpoint.data.packed_names import shown
 from counterpoint.data.pictures import FileOnDisk
 
 
@@ -78,6 +79,21 @@ def image_files(folder: str | Path) -> EncodedSource:
     every = torch.arange(len(index.files))
     name = folder.resolve().name
     return EncodedSource(name, Folder(folder, index), every, index.labels, index.classes)
+
+
+def only_folder(images: EncodedSource) -> str:
+    """Name the one subfolder that all image files of a folder lie in; "" where there is none.
+
+    It is no label by itself, and may be one beside other images.
+
+    >>> only_folder(image_files(photos_folder))
+    ''
+    """
+    assert isinstance(images.store, Folder)
+    files = images.store.index.files
+    top, slash, _ = files[0].partition(b"/")
+    every = files.some(torch.arange(len(files))) if slash else []
+    return shown(top) if slash and all(name.startswith(top + slash) for name in every) else ""
 
 
 def _hidden(folder: Path) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from counterpoint.data.encoded_source import EncodedSource
-from counterpoint.data.layouts.image_folder import image_files
+from counterpoint.data.layouts.image_folder import image_files, only_folder
 from counterpoint.data.layouts.layout import Layout
 from counterpoint.data.source import all_labels
 from counterpoint.data.splits import Splits
@@ -52,6 +52,9 @@ def _beside(place: Path, names: tuple[str, ...], train: EncodedSource) -> Encode
     if folder is None:
         return None
     found = image_files(folder)
+    if train.classes is not None and (alone := only_folder(found)) in train.classes:
+        labels = torch.full((len(found),), train.classes.index(alone))
+        return replace(found, labels=labels, classes=train.classes)
     if found.classes is None or not found.has_labels or train.classes is None:
         return replace(found, labels=None, classes=None)
     number = {name: n for n, name in enumerate(train.classes)}
