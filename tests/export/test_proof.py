@@ -124,3 +124,26 @@ def test_a_folder_that_is_there_is_not_touched(subject, tmp_path):
     with pytest.raises(ValueError, match="is there already"):
         write_export(subject, Path(tmp_path))
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("named", [".", "link", "dangling"])
+def test_the_current_folder_and_links_hold_what_is_written(subject, named, tmp_path, monkeypatch):
+    place = tmp_path / "place"
+    if named != "dangling":
+        place.mkdir()
+    if named == ".":
+        monkeypatch.chdir(place)
+    else:
+        (tmp_path / named).symlink_to(place)
+        monkeypatch.chdir(tmp_path)
+    made = write_export(subject, Path(named), only=["counterpoint"])
+    assert "README.md" in {file.name for file in place.iterdir()}
+    assert {file.name for file in made.folder.iterdir()} == {file.name for file in place.iterdir()}
+    assert not list(tmp_path.rglob(".*"))
+    assert Path(named).is_symlink() == (named != ".")
+
+
+def test_an_export_that_fails_leaves_an_empty_folder_empty(subject, tmp_path):
+    with pytest.raises(ProofFailure):
+        write_export(subject, tmp_path, routes=(Planted(TimmFolder(), wrong_mean),))
+    assert list(tmp_path.iterdir()) == []

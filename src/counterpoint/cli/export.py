@@ -44,7 +44,7 @@ def export_command(
 
     Args:
         run: Folder of the run, or its address (default: none, an encoder by --encoder).
-        out: Folder to write; it must not exist yet.
+        out: Folder to write; it must be empty, or not exist yet.
         encoder: Name of an encoder to export without a run, such as timm/NAME (default: the
             run's, or that of the weights, if they are a run or a timm folder).
         weights: Weights of that encoder: a safetensors file with the key names of its library, a
@@ -120,7 +120,7 @@ def export_command(
     console.print(first.lines, highlight=False, markup=False, soft_wrap=True)
     last_words(
         f"{Path(out) / CARD} has the lines for every route",
-        ["hf", "upload", f"YOU/{Path(out).name}", out],
+        ["hf", "upload", f"YOU/{Path(out).resolve().name}", out],
     )
 
 

@@ -82,8 +82,9 @@ def write_export(
     if not chosen.routes:
         reasons = "; ".join(f"{name}: {why}" for name, why in chosen.left_out.items())
         raise ValueError(f"export: no route is left ({reasons})")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = out.with_name(f".{out.name}.{os.getpid()}")
+    place = out.resolve()  # a link stays, and leads to what is written
+    place.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = _unfinished(place)
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
     try:
@@ -108,12 +109,28 @@ def write_export(
             real=source is not None,
         )
         (unfinished / CARD).write_text(card(material), encoding="utf-8")
-        if out.exists():
-            out.rmdir()
-        unfinished.rename(out)
+        _finish(unfinished, place)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return Export(out, loading, differences, chosen.left_out, wanted.shape[1])
+
+
+def _unfinished(place: Path) -> Path:
+    """Name the folder that is written first: inside of one that is there, else beside.
+
+    One that is there stays: it may be the current folder, or a disk that is mounted there.
+    """
+    name = f".{place.name}.{os.getpid()}"
+    return place / name if place.is_dir() else place.with_name(name)
+
+
+def _finish(unfinished: Path, place: Path) -> None:
+    """Give what was proved its name; in a folder that is there the card comes last."""
+    if unfinished.parent != place:
+        unfinished.rename(place)
+        return
+    for file in sorted(unfinished.iterdir(), key=lambda file: file.name == CARD):
+        file.rename(place / file.name)
 
 
 def _written(
