@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from counterpoint.data.batch import Batch
 from counterpoint.data.pictures import UnreadableImageError
 from counterpoint.data.quarantine import Bad, Kind, substitute, substitutes
 from counterpoint.data.source import Cut, SampleNumbers, Source, StoredPicture
@@ -26,9 +27,7 @@ def read_cuts(source: Source, cut: Cut, draw: Draw) -> tuple[Cuts, list[Bad]]:
     others are what they would have been. Memory is bounded, whatever the files are: a few are
     read at a time, and one is decoded at a time.
     """
-    chosen = draw.index
-    if source.bad:
-        chosen = torch.tensor([_known_good(source, sample) for sample in draw.index.tolist()])
+    chosen = _good(source, draw.index, source.bad)
     bad: list[Bad] = []
     parts: list[Cuts] = []
     first = 0
@@ -99,10 +98,35 @@ def _cut(
     return [_read_one(source, cut, one, bad) for one in ones]
 
 
-def _known_good(source: Source, sample: int) -> int:
-    if sample not in source.bad:
-        return sample
-    return substitute(sample, len(source), readable=lambda other: other not in source.bad)
+def shown_samples(source: Source, batch: Batch) -> Index:
+    """Return the samples that the images of a batch are of: a label belongs to what is seen.
+
+    Who stands in for whom follows from which could not be read, and the batch says that.
+
+    >>> from counterpoint.data.array_source import ArraySource
+    >>> from counterpoint.data.batch import bad_rows
+    >>> source = ArraySource("noise", torch.zeros(9, 3, 8, 8, dtype=torch.uint8))
+    >>> batch = Batch(source.images[:3], torch.tensor([0, 1, 2]), bad_rows([Bad(1, "empty")]))
+    >>> shown_samples(source, batch)
+    tensor([0, 2, 2])
+    """
+    return _good(source, batch.index, {*source.bad, *batch.bad[:, 0].tolist()})
+
+
+def _good(source: Source, index: Index, bad: Collection[int]) -> Index:
+    """Put the first of its substitutes that is not bad in the place of each sample that is."""
+    if not bad:
+        return index
+    count = len(source)
+    return torch.tensor(
+        [
+            substitute(sample, count, readable=lambda other: other not in bad)
+            if sample in bad
+            else sample
+            for sample in index.tolist()
+        ],
+        dtype=torch.int64,
+    )
 
 
 def _some(draw: Draw, first: int, last: int) -> Draw:

@@ -84,7 +84,7 @@ def held_out_loss(model: Model, source: Source, training: Training) -> float:
     batch = min(training.batch, len(source))
     losses = []
     for given in Batches(source, batch=batch, seed=training.seed, cut=model.views.cut):
-        samples = samples_of(copied, source, given.index)
+        samples = samples_of(copied, source, given)
         draw = Draw(training.seed, 0, given.index)
         losses.append(batch_loss(copied, given, draw, samples))
         if len(losses) == MOST:

@@ -21,7 +21,7 @@ def clipping_identity(asked: Mapping[str, Any]) -> dict[str, Any]:
     >>> clipping_identity({})
     {'gradient_clip_val': None, 'gradient_clip_algorithm': None}
     """
-    value = asked.get("gradient_clip_val")
+    value: Any = asked.get("gradient_clip_val")
     kind = asked.get("gradient_clip_algorithm") or "norm"
     clips = isinstance(value, int | float) and value > 0  # what is no number the Trainer refuses
     return {

@@ -28,7 +28,8 @@ class Ranks:
 
     A global batch, or its lanes, are split over the ranks as by `tensor_split`, so each knows how
     many images the others have, and with its sample numbers who their candidates are: nothing
-    of that is exchanged.
+    of that is exchanged. Labels are, where a part asks for them: whoever could not read an image
+    shows another, with another label, and only that rank knows.
 
     Forward all_gather, backward reduce_scatter with SUM: each rank's loss depends on every
     rank's candidates, and DDP then takes the mean over ranks, as `contrast` expects.

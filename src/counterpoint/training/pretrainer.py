@@ -13,9 +13,8 @@ from torch.nn.parallel import DistributedDataParallel
 from counterpoint.data import Batches, Source
 from counterpoint.data.batch import Batch
 from counterpoint.data.order import BLOCK_SHARDS
-from counterpoint.framework import ALONE, Draw, Model, World
+from counterpoint.framework import ALONE, Draw, Model, Samples, World
 from counterpoint.framework.local_rows import local_rows
-from counterpoint.framework.records import Index
 from counterpoint.framework.sending import send
 from counterpoint.framework.settings import Training
 from counterpoint.parts.norm_conversion import share_statistics
@@ -32,6 +31,7 @@ from counterpoint.training.gradient_buckets import settle_buckets
 from counterpoint.training.optimisers import scheduled_optimiser
 from counterpoint.training.position import Position, counters, position_of
 from counterpoint.training.recomputation import keep_activations, recompute_blocks
+from counterpoint.training.row_exchange import start_gather
 from counterpoint.training.step import batch_loss, labels_of, samples_of, step_twins
 
 
@@ -133,24 +133,30 @@ class Pretrainer(L.LightningModule):
         torch.manual_seed(step_seed(seed, step, self.global_rank))
         draw = Draw(seed, self.current_epoch, send(batch.index, self.device))
         progress = self.global_step / self.steps
-        samples = samples_of(self.model, self.source, batch.index, progress=progress)
-        loss = batch_loss(self.model, batch, draw, samples, self._world_of(batch.index))
+        samples = samples_of(self.model, self.source, batch, progress=progress)
+        loss = batch_loss(self.model, batch, draw, samples, self._world_of(samples))
         whose = batch._replace(images=())  # who they were: the pixels of a part are done with
         self.since_update.append((whose, loss.detach()))
         if self.trainer.loggers:
             self.log("loss", loss.detach(), sync_dist=self.world.size > 1)
         return loss * self.training_settings.gradient_scale
 
-    def _world_of(self, index: Index) -> World:
-        """Tell the ranks who the samples of all of them are in this step: they follow from it."""
+    def _world_of(self, samples: Samples) -> World:
+        """Tell the ranks who the samples of all of them are in this step: they follow from it.
+
+        Labels do not: what a rank could not read, and so what stands in for it, no other rank
+        knows. Where a part asks for labels the ranks exchange them.
+        """
         if not isinstance(self.world, Ranks):
             return self.world
         batches = self.trainer.train_dataloader
         assert isinstance(batches, Batches)
         step = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready - 1
         everyone = batches.sampler.whole(step)
-        assert torch.equal(everyone.split(self.world.images(len(index)))[self.world.rank], index)
-        labels = labels_of(self.model, self.source, everyone)
+        shares, labels = self.world.images(len(samples.index)), samples.labels
+        assert torch.equal(everyone.split(shares)[self.world.rank], samples.index)
+        if labels is not None:
+            labels = start_gather(labels.to(self.device), shares, self.world.group)().cpu()
         return replace(self.world, samples=everyone, labels=labels)
 
     def finite(self) -> tuple[Bool[Tensor, ""], Bool[Tensor, ""]]:

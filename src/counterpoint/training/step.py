@@ -10,6 +10,7 @@ from torch import Tensor
 
 from counterpoint.data import Source
 from counterpoint.data.batch import Batch
+from counterpoint.data.reading import shown_samples
 from counterpoint.evaluation.placing import device_of
 from counterpoint.framework import ALONE, Draw, Model, Samples, World, twins
 from counterpoint.framework.model import views_of_batch
@@ -19,9 +20,10 @@ from counterpoint.framework.sending import send
 from counterpoint.framework.settings import Precision
 
 
-def samples_of(model: Model, source: Source, index: Index, *, progress: float = 0.0) -> Samples:
-    """Return the samples of a batch, with their labels where a part asks for them."""
-    return Samples(index, labels_of(model, source, index), progress)
+def samples_of(model: Model, source: Source, batch: Batch, *, progress: float = 0.0) -> Samples:
+    """Return the samples of a batch, with labels of what is seen where a part asks for them."""
+    seen = shown_samples(source, batch) if model.needs_labels else batch.index
+    return Samples(batch.index, labels_of(model, source, seen), progress)
 
 
 def labels_of(model: Model, source: Source, index: Index) -> Index | None:
@@ -78,7 +80,7 @@ def train_step(
     """
     device = device_of(model)
     draw = Draw(seed, epoch, send(batch.index, device))
-    samples = samples_of(model, source, batch.index, progress=progress)
+    samples = samples_of(model, source, batch, progress=progress)
     with in_precision(precision, device):
         loss = batch_loss(model, batch.to(device), draw, samples)
     update(model, loss, optimiser, progress)
