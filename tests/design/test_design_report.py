@@ -191,7 +191,7 @@ def with_rotation(found, *figures, **changes):
     """Let the first outcomes of a search have these figures, and all others the last of them."""
     told = chain(figures, repeat(figures[-1]))
     outcomes = {
-        key: replace(one, figures={**one.figures, "collapsed": 0.0, "rotation": next(told)})
+        key: replace(one, figures={**one.figures, "collapsed": 0.0, "rotation-folds": next(told)})
         for key, one in found.outcomes.items()
     }
     return Searched(replace(found.settings, **changes), found.rounds, outcomes)
@@ -208,13 +208,14 @@ def test_it_doubts_a_rotation_probe_that_guesses():
     )
     assert "hardly tell which way up" in said[-1]
     assert rotation_doubt(with_rotation(few, 0.26, criteria=("rankme", "lidar"))) is None
+    assert rotation_doubt(with_rotation(few, 0.26, criteria=("rotation",))) is None  # another one
     assert rotation_doubt(with_rotation(few, 0.26, labels="knn")) is None
 
 
 def test_it_does_not_doubt_what_is_found_or_what_was_never_measured():
     few = searched(rounds=1, size=24)
     first, *others = with_rotation(few, 0.31).outcomes.items()
-    collapsed = replace(first[1], figures={"rotation": nan, "collapsed": 1.0})
+    collapsed = replace(first[1], figures={"rotation-folds": nan, "collapsed": 1.0})
     outcomes = dict([(first[0], collapsed), *others])
     assert rotation_doubt(Searched(few.settings, few.rounds, outcomes)) is None
     failed = {key: replace(one, state="failed", figures={}) for key, one in few.outcomes.items()}

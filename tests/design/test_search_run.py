@@ -380,6 +380,7 @@ def test_trials_of_a_search_train_and_are_never_tested(settings, tmp_path):
             "lidar",
             "alpha",
             "rotation",
+            "rotation-folds",
             "learnability",
             "collapsed",
             "knn validation",

@@ -27,7 +27,7 @@ def design_command(
     labelled: int = 5000,
     earlier: str | None = None,
     without: str | None = None,
-    criteria: str = "rotation",
+    criteria: str = "rotation-folds",
     strategy: Literal["evolution", "random"] = "evolution",
     candidates: int = 27,
     full_epochs: float | None = None,
@@ -78,9 +78,9 @@ def design_command(
         without: Shipped methods that the search does not know, separated by commas. With a method
             left out you can see whether a search finds it, and an older search can be made again
             (default: none).
-        criteria: Criteria to choose by, of rankme, lidar, alpha, rotation and learnability; their
-            mean rank counts. The rotation probe needs images with an up and a down: for others,
-            such as cells or satellite images, give rankme,lidar.
+        criteria: Criteria to choose by, of rankme, lidar, alpha, rotation, rotation-folds and
+            learnability; their mean rank counts. The rotation probe needs images with an up and a
+            down: for others, such as cells or satellite images, give rankme,lidar.
         strategy: "random" draws every candidate at random, for a comparison at equal cost.
         candidates: Candidates of a round.
         full_epochs: Length of a full trial, as what so many epochs of simclr-small cost

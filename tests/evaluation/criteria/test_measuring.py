@@ -14,6 +14,7 @@ from counterpoint.evaluation.criteria import (
     goodness,
     measured,
     quarter_turns,
+    rotation_folds,
     rotation_probe,
 )
 from counterpoint.evaluation.criteria.measuring import VIEWS, pixels, several, whole
@@ -55,6 +56,7 @@ def test_they_are_those_of_the_models_own_vectors(images):
         "lidar": float(lidar(represent(views), who)),
         "alpha": float(alpha_req(plain)),
         "rotation": rotation_probe(represent(quarter_turns(some))),
+        "rotation-folds": rotation_folds(represent(quarter_turns(some))),
         "learnability": cluster_learnability(plain),
         "collapsed": 0.0,
     }

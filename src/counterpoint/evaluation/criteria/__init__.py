@@ -16,4 +16,5 @@ from counterpoint.evaluation.criteria.measuring import measured as measured
 from counterpoint.evaluation.criteria.ranking import mean_rank as mean_rank
 from counterpoint.evaluation.criteria.ranking import spearman as spearman
 from counterpoint.evaluation.criteria.rotation import quarter_turns as quarter_turns
+from counterpoint.evaluation.criteria.rotation import rotation_folds as rotation_folds
 from counterpoint.evaluation.criteria.rotation import rotation_probe as rotation_probe
