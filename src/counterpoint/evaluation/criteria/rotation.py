@@ -12,7 +12,8 @@ from counterpoint.evaluation.probe import Standardise
 TURNS = 4
 PENALTY = 1e-3  # our choice, the middle of the linear probe's grid: nothing is tuned here
 FOLDS = 5  # our choice: a probe of 1,000 images then learns from 800 of them
-FOLDS_PENALTY = 1e-2  # chosen on trials of two searches: docs/decisions/0054-the-rotation-probe-in-folds.md
+FOLDS_PENALTY = 1e-2
+"""Chosen on trials of two searches: docs/decisions/0054-the-rotation-probe-in-folds.md."""
 
 
 def quarter_turns(
