@@ -16,10 +16,12 @@ SEARCHES = ("third-search", "fourth-search", "random-search")
 
 
 def study() -> list[Trial]:
+    """Return the trials of all three, without probes: no label is read."""
     return [trial for search in SEARCHES for trial in again(search)]
 
 
 def again(search: str) -> list[Trial]:
+    """Return the trials of a search with other figures to measure."""
     outcomes, _ = read_study(str(DESIGN / search / "outcomes.json"))
     return [
         replace(

@@ -9,7 +9,8 @@ ROTATION = ("rotation-folds", "rotation")
 CHANCE = 0.25  # one of four turns
 NEAR_CHANCE = 0.27
 """The mean of some dozens of probes that guess stays below it: each is asked 500 times or more, and
-has a standard error of 0.02 at most. On CIFAR-10 it is 0.30 after a ninth of an epoch, and 0.35 after one."""
+has a standard error of 0.02 at most. On CIFAR-10 it is 0.30 after a ninth of an epoch, and 0.35
+after one."""
 
 
 def rotation_doubt(found: Searched) -> str | None:

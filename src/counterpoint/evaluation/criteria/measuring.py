@@ -43,8 +43,9 @@ def measured(
 
     All are taken from the pooled output of the encoder in evaluation mode. RankMe, alpha-ReQ and
     learnability see up to 1,000 images as they are, the rotation probe 250 in four turns, or 1,000
-    in folds, LiDAR 250 in four of SimCLR's views. `seed` draws the images and the views, and `side` is the side of
-    both: never the views of the method itself, so that models are compared on the same pixels.
+    in folds, LiDAR 250 in four of SimCLR's views. `seed` draws the images and the views, and `side`
+    is the side of both: never the views of the method itself, so that models are compared on the
+    same pixels.
     A model whose vectors all point one way, or are not finite, has `collapsed` 1 and nan for every
     criterion.
 

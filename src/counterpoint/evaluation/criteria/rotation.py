@@ -39,7 +39,7 @@ def rotation_probe(vectors: Float[Tensor, "turned feature"]) -> float:
     >>> rotation_probe(torch.cat([torch.eye(4)[turn], image], dim=1))
     1.0
     """
-    turns = vectors.unflatten(0, (TURNS, -1))
+    turns: Tensor = vectors.unflatten(0, (TURNS, -1))
     half = turns.shape[1] // 2
     return _right(turns[:, :half], turns[:, half:], PENALTY) / TURNS / (turns.shape[1] - half)
 
@@ -56,7 +56,7 @@ def rotation_folds(vectors: Float[Tensor, "turned feature"], folds: int = FOLDS)
     >>> rotation_folds(torch.cat([torch.eye(4)[turn], image], dim=1))
     1.0
     """
-    turns = vectors.unflatten(0, (TURNS, -1))
+    turns: Tensor = vectors.unflatten(0, (TURNS, -1))
     images = turns.shape[1]
     if images < 2:
         return nan
