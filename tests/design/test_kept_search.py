@@ -2,7 +2,7 @@
 
 from itertools import count, takewhile
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 
 import pytest
 
@@ -76,6 +76,21 @@ def test_a_search_can_be_resumed_and_names_no_machine(kept):
     assert [trial.fingerprint for _, trial in planned] == [o.fingerprint for o in outcomes]
 
 
+@pytest.mark.parametrize("kept", [FIRST, SECOND, THIRD, FOURTH, RANDOM])
+def test_the_documented_command_has_the_criteria_of_the_search(kept):
+    """The default changed after some of them, and a search resumes with its own only."""
+    lines = (DOCS / "results.md").read_text().splitlines()
+    (command,) = [
+        line
+        for line in lines
+        if line.startswith("$ counterpoint design")
+        and line.endswith(f"--out docs/design/{kept.name}")
+    ]
+    assert f" --criteria {','.join(read_settings(kept).criteria)} " in command
+    page = (kept / "report.html").read_text()
+    assert f" --criteria {','.join(read_settings(kept).criteria)} " in page
+
+
 @pytest.mark.parametrize(("kept", "earlier"), [(SECOND, FIRST), (THIRD, SECOND)])
 def test_a_search_began_with_the_one_before(kept, earlier):
     assert DOCS.parent / str(read_settings(kept).earlier) == earlier
@@ -112,6 +127,26 @@ def test_the_documented_bests_of_the_fourth_and_the_random_search_are_what_the_t
     for number in (12, 24, 36):
         bests = " | ".join(f"{max(some[:number]):.1f}" for some in tried)
         assert f"| {number} | {bests} |" in text
+
+
+def test_what_is_said_of_the_draws_and_the_children_is_what_the_trials_say():
+    text = " ".join((DOCS / "results.md").read_text().partition("### Against luck")[2].split())
+    evolved, drawn = (read_study(str(kept / "outcomes.json"))[0] for kept in (FOURTH, RANDOM))
+    children = [_linear(one) for one in evolved[24:]]
+    *_, second, best = sorted(_linear(one) for one in drawn)
+    middle = median(_linear(one) for one in drawn)
+    assert f"({max(children):.1f} and {best:.1f}; one seed" in text
+    assert f"The next best draw has {second:.1f}. The median of all draws is {middle:.1f}, " in text
+    assert f"and that of the {len(children)} children {median(children):.1f}." in text
+    nearest = max(100 * one.figures["knn validation"] for one in drawn)
+    every = [read_study(str(kept / "outcomes.json"))[0] for kept in (FIRST, SECOND, THIRD, FOURTH)]
+    before = max(100 * one.figures.get("knn validation", 0.0) for some in every for one in some)
+    assert f"**Its {nearest:.1f} by kNN is the highest of any trial" in text
+    assert f"({before:.1f} before, in the third search)" in text
+
+
+def _linear(outcome):
+    return 100 * outcome.figures["linear validation"]
 
 
 @pytest.mark.parametrize(
