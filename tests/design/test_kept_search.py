@@ -1,5 +1,7 @@
 """The searches that are kept in the repository, and what docs/results.md says of them."""
 
+import json
+from dataclasses import replace
 from itertools import count, takewhile
 from pathlib import Path
 from statistics import fmean, median, stdev
@@ -109,6 +111,44 @@ def test_the_documented_figures_of_the_third_search_are_what_the_trials_say():
     ricercar = known_there.contenders[0]
     for one in (*found.contenders[:3], ricercar):
         assert cells[one.candidate.fingerprint] in text
+
+
+@pytest.mark.parametrize(
+    ("kept", "parts", "row"),
+    [
+        (FOURTH, ("seen",), "fourth search, when the penalty was chosen"),
+        (RANDOM, ("seen",), "random search, when the penalty was chosen"),
+        (FOURTH, ("unseen",), "fourth search, the others"),
+        (RANDOM, ("unseen",), "random search, the others"),
+        (FOURTH, ("seen", "unseen"), "fourth search, all"),
+        (RANDOM, ("seen", "unseen"), "random search, all"),
+        (THIRD, ("unseen",), "third search, some"),
+    ],
+)
+def test_the_documented_worth_of_the_rotation_probe_in_folds_is_what_the_trials_say(
+    kept, parts, row
+):
+    measured = json.loads((DOCS / "results" / "rotation_in_folds.json").read_text())[kept.name]
+    folds = {name: value for part in parts for name, value in measured[part].items()}
+    outcomes, _ = read_study(str(kept / "outcomes.json"))
+    some = [
+        replace(
+            one,
+            trial=replace(one.trial, criteria=("rankme", "rotation", "rotation-folds")),
+            figures={**one.figures, "rotation-folds": folds[one.trial.name]},
+        )
+        for one in outcomes
+        if one.trial.name in folds
+    ]
+    found = {(one.criterion, one.probe): one for one in calibration(some)}
+    cells = []
+    for name in ("rotation", "rotation-folds", "rankme"):
+        linear, knn = found[name, "linear"], found[name, "knn"]
+        cells.append(f"{linear.rho:.2f} ({knn.rho:.2f})")
+        cells.append(f"{linear.regret:.1f} ({knn.regret:.1f})")
+    cells.append(f"{linear.at_random:.1f} ({knn.at_random:.1f})")
+    line = f"| {row} | {len(some)} | {' | '.join(cells)} |"
+    assert line in (DOCS / "results.md").read_text(), line
 
 
 def test_the_random_search_differs_from_the_fourth_in_its_strategy_alone():
