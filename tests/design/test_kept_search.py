@@ -151,6 +151,18 @@ def test_the_documented_worth_of_the_rotation_probe_in_folds_is_what_the_trials_
     assert line in (DOCS / "results.md").read_text(), line
 
 
+def test_the_documented_rates_of_rivals_are_what_the_trials_say():
+    outcomes, _ = read_study(str(THIRD / "confirmed.json"))
+    text = (DOCS / "results.md").read_text()
+    rates = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05)
+    assert f"one seed, linear | {' | '.join(f'{rate:g}' for rate in rates)} |" in text
+    heats = [one for one in outcomes if one.trial.column == "heat"]
+    for row, name in OTHER_RIVALS.items():
+        own = [one for one in heats if one.trial.row.partition(", lr")[0] == row]
+        found = {one.figures["lr"]: f"{_linear(one):.1f}" for one in own}
+        assert f"| {name} | {' | '.join(found.get(rate, '') for rate in rates)} |" in text
+
+
 def test_the_random_search_differs_from_the_fourth_in_its_strategy_alone():
     assert differing(read_settings(FOURTH), read_settings(RANDOM)) == ["strategy"]
 
