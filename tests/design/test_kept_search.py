@@ -116,10 +116,10 @@ def test_the_documented_figures_of_the_third_search_are_what_the_trials_say():
 @pytest.mark.parametrize(
     ("kept", "parts", "row"),
     [
-        (FOURTH, ("seen",), "fourth search, when the penalty was chosen"),
-        (RANDOM, ("seen",), "random search, when the penalty was chosen"),
-        (FOURTH, ("unseen",), "fourth search, the others"),
-        (RANDOM, ("unseen",), "random search, the others"),
+        (FOURTH, ("seen",), "fourth search, seen while settings were chosen"),
+        (RANDOM, ("seen",), "random search, seen while settings were chosen"),
+        (FOURTH, ("unseen",), "fourth search, not seen then"),
+        (RANDOM, ("unseen",), "random search, not seen then"),
         (FOURTH, ("seen", "unseen"), "fourth search, all"),
         (RANDOM, ("seen", "unseen"), "random search, all"),
         (THIRD, ("unseen",), "third search, some"),
