@@ -187,11 +187,11 @@ def test_without_labels_it_does_not_pretend_to_know_the_criteria():
     assert "No labelled probe was watched" in page
 
 
-def with_rotation(found, *figures, **changes):
+def with_rotation(found, *figures, name="rotation-folds", **changes):
     """Let the first outcomes of a search have these figures, and all others the last of them."""
     told = chain(figures, repeat(figures[-1]))
     outcomes = {
-        key: replace(one, figures={**one.figures, "collapsed": 0.0, "rotation-folds": next(told)})
+        key: replace(one, figures={**one.figures, "collapsed": 0.0, name: next(told)})
         for key, one in found.outcomes.items()
     }
     return Searched(replace(found.settings, **changes), found.rounds, outcomes)
@@ -209,6 +209,8 @@ def test_it_doubts_a_rotation_probe_that_guesses():
     assert "hardly tell which way up" in said[-1]
     assert rotation_doubt(with_rotation(few, 0.26, criteria=("rankme", "lidar"))) is None
     assert rotation_doubt(with_rotation(few, 0.26, criteria=("rotation",))) is None  # another one
+    earlier = with_rotation(few, 0.26, name="rotation", criteria=("rotation",))
+    assert "hardly tell which way up" in str(rotation_doubt(earlier))
     assert rotation_doubt(with_rotation(few, 0.26, labels="knn")) is None
 
 

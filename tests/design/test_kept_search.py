@@ -14,6 +14,7 @@ from counterpoint.design.criteria_calibration import calibration, chosen_name
 from counterpoint.design.design_settings import differing
 from counterpoint.design.population import known
 from counterpoint.design.search_files import read_round, read_settings
+from counterpoint.evaluation.criteria import CRITERIA
 from counterpoint.methods import method_named
 from counterpoint.study.bundle import read_study
 
@@ -134,7 +135,7 @@ def test_the_documented_worth_of_the_rotation_probe_in_folds_is_what_the_trials_
     some = [
         replace(
             one,
-            trial=replace(one.trial, criteria=("rankme", "rotation", "rotation-folds")),
+            trial=replace(one.trial, criteria=CRITERIA),
             figures={**one.figures, "rotation-folds": folds[one.trial.name]},
         )
         for one in outcomes
@@ -142,7 +143,7 @@ def test_the_documented_worth_of_the_rotation_probe_in_folds_is_what_the_trials_
     ]
     found = {(one.criterion, one.probe): one for one in calibration(some)}
     cells = []
-    for name in ("rotation", "rotation-folds", "rankme"):
+    for name in ("rotation", "rotation-folds", "rankme", "lidar"):
         linear, knn = found[name, "linear"], found[name, "knn"]
         cells.append(f"{linear.rho:.2f} ({knn.rho:.2f})")
         cells.append(f"{linear.regret:.1f} ({knn.regret:.1f})")

@@ -126,6 +126,15 @@ def test_a_folder_that_is_there_is_not_touched(subject, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 
 
+def test_what_a_killed_export_left_is_named(subject, tmp_path):
+    """It begins with a dot, so the folder looks empty."""
+    (tmp_path / f".{tmp_path.name}.4194305").mkdir()
+    with pytest.raises(
+        ValueError, match=rf"has \.{tmp_path.name}\.4194305\. .*killed export: delete it"
+    ):
+        write_export(subject, tmp_path)
+
+
 @pytest.mark.parametrize("named", [".", "link", "dangling"])
 def test_the_current_folder_and_links_hold_what_is_written(subject, named, tmp_path, monkeypatch):
     place = tmp_path / "place"

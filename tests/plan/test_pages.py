@@ -106,7 +106,8 @@ def test_the_plan_in_the_document_is_what_the_command_says():
         ([*ASKED, "--network", "token-ring"], "there are ndr"),
         ([*ASKED, "--compare", "ddp,zero"], "compare: got 'zero'"),
         ([*ASKED, "--gpus", "1000"], "needs one a GPU"),
-        ([*ASKED, "--gpus", "17"], "take --gpus 16 or 18"),
+        ([*ASKED, "--gpus", "17"], "take 16 or 18"),
+        ([*ASKED, "--gpus", "18", "--compare", "9,36"], "take 8 or 10"),
     ],
 )
 def test_a_mistake_is_one_line(words, said, capsys):

@@ -141,6 +141,12 @@ def test_a_damaged_index_says_which_file_to_delete(name, damage, tmp_path):
     assert file.is_file()
 
 
+@pytest.mark.parametrize("index", ["exact", "ivfpq"])
+def test_no_queries_have_no_neighbours(index, tmp_path):
+    made = write_vectors(tmp_path / "v", torch.randn(300, 8))
+    assert search_vectors(made, torch.zeros(0, 8), count=2, index=index).rows.shape == (0, 2)
+
+
 def test_an_index_that_names_vectors_which_are_not_there_is_damaged(tmp_path):
     place = tmp_path / "v"
     made = write_vectors(place, torch.randn(300, 8, generator=torch.Generator().manual_seed(0)))

@@ -6,7 +6,7 @@ import pytest
 import torch
 from PIL import Image
 
-from counterpoint.data import open_data
+from counterpoint.data import ArraySource, open_data
 from counterpoint.data.reading import shown_samples
 from counterpoint.framework import ALONE, Draw
 from counterpoint.parts.views import pipelines
@@ -53,6 +53,20 @@ def test_the_label_is_that_of_the_image_that_is_seen_in_shards(shape, tmp_path):
     seen = shades_of(batch._replace(images=(images,)))
     assert torch.equal(source.labels_of(shown_samples(source, batch)), seen)
     assert (source.labels_of(every) != seen).any(), "nobody of another class stands in"
+
+
+@pytest.mark.parametrize("cut", ["first", "subset"])
+def test_images_in_memory_keep_their_labels_when_they_are_cut(cut):
+    """What stands in was put there before the cut, and is numbered by the whole."""
+    labels = torch.arange(200) % SHADES
+    images = (100 * labels).to(torch.uint8)[:, None, None, None].repeat(1, 3, 8, 8)
+    whole = ArraySource("shades", images, labels).marked(range(0, 200, 5))
+    assert not torch.equal(whole.labels, labels), "nobody of another class stands in"
+    some = whole.first(50) if cut == "first" else whole.subset("half", torch.arange(1, 200, 2))
+    every = torch.arange(len(some))
+    batch = some.read(None, Draw(0, 0, every))
+    seen = shades_of(batch._replace(images=(batch.images,)))
+    assert torch.equal(some.labels_of(shown_samples(some, batch)), seen)
 
 
 def test_a_step_learns_by_the_labels_that_are_seen(tmp_path):

@@ -50,7 +50,7 @@ def plan_command(
         method: Name of a method, or a .json file.
         encoder: Encoder in the place of the method's (default: the method's own).
         size: Side of the views in pixels (default: 224, or that of DATA).
-        gpus: Number of GPUs, more than 8 in nodes with as many each (default: 8; 1 with --here).
+        gpus: Number of GPUs; more than 8 have to fill nodes equally (default: 8; 1 with --here).
         gpu: GPU: b200, h200, h100, a100, a100-40, l40s, a10, l4, v100 or rtx4090.
         here: Measure this machine for some seconds, and plan one process on it.
         network: Network between nodes: ndr, hdr, ethernet-400, ethernet-100 or ethernet-25.

@@ -101,15 +101,20 @@ def _cut(
 def shown_samples(source: Source, batch: Batch) -> Index:
     """Return the samples that the images of a batch are of: a label belongs to what is seen.
 
-    Who stands in for whom follows from which could not be read, and the batch says that.
+    Who stands in for whom follows from which could not be read, and the batch says that. In memory
+    what stands in was put in its place with its label, once, so samples are what they say.
 
-    >>> from counterpoint.data.array_source import ArraySource
+    >>> from counterpoint.data import image_files
     >>> from counterpoint.data.batch import bad_rows
-    >>> source = ArraySource("noise", torch.zeros(9, 3, 8, 8, dtype=torch.uint8))
-    >>> batch = Batch(source.images[:3], torch.tensor([0, 1, 2]), bad_rows([Bad(1, "empty")]))
-    >>> shown_samples(source, batch)
-    tensor([0, 2, 2])
+    >>> source = image_files(photos_folder)
+    >>> index = torch.tensor([0, 1, 2])
+    >>> shown_samples(source, Batch((), index, bad_rows([])))
+    tensor([0, 1, 2])
+    >>> bool(shown_samples(source, Batch((), index, bad_rows([Bad(1, "empty")])))[1] == 1)
+    False
     """
+    if not source.decodes:
+        return batch.index
     return _good(source, batch.index, {*source.bad, *batch.bad[:, 0].tolist()})
 
 

@@ -98,7 +98,10 @@ class Source(Protocol):
 
     @property
     def decodes(self) -> bool:
-        """Whether reading is work, which the workers of a loader share."""
+        """Whether images are decoded when they are asked for.
+
+        This is work that the workers of a loader share. It may fail: then another image stands in.
+        """
 
     @property
     def shards(self) -> Shards | None:

@@ -4,10 +4,10 @@ from counterpoint.design.design_settings import REFERENCE, DesignSettings, Image
 from counterpoint.design.halving import round_cost, rungs
 from counterpoint.report.words import duration
 
-OTHER, PROBED = 6.0, 6e-4
-"""Seconds of a trial besides training: building and the criteria; a probe, for each image that it
-reads. Measured on a core of 2.5 GHz with images of 32 pixels and the narrow encoder, with 10,000
-images and with 50,000."""
+OTHER, FOLDS, PROBED = 6.0, 3.5, 6e-4
+"""Seconds of a trial besides training: building and the criteria that every trial has; the rotation
+probe in folds; a probe, for each image that it reads. Measured on a core of 2.5 GHz with images of
+32 pixels and the narrow encoder, with 10,000 images and with 50,000."""
 HELD_OUT = 9  # images to train on for each to validate on: a tenth is held out
 
 
@@ -29,11 +29,12 @@ def plan_lines(
         f"{'':8}{'trials':>8}{'operations':>12}{'epochs':>8}{'a trial':>10}",
     ]
     probed = PROBED * _images_probed(settings, ground) * len(settings.probes)
+    measuring = OTHER + (FOLDS if "rotation-folds" in settings.criteria else 0.0)
     kinds = [True] if halved is None else [True, False] if halved else [False]
     taken = dict.fromkeys(kinds, 0.0)
     for kind in kinds:
         for rung in rungs(settings.candidates, settings.full, halved=kind):
-            each = rung.budget.n / speed + OTHER + probed
+            each = rung.budget.n / speed + measuring + probed
             taken[kind] += each * rung.places
             name = f"rung {rung.number}" if kind else "in full"
             lines.append(

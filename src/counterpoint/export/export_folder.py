@@ -1,4 +1,4 @@
-"""From a run to a folder that others can use: written beside, proved, and only then there."""
+"""From a run to a folder that others can use: it is proved before it has its name."""
 
 import os
 import shutil
@@ -59,7 +59,7 @@ def write_export(
     routes: Sequence[Route] = ROUTES,
     say: Callable[[str], None] = lambda _: None,
 ) -> Export:
-    """Write every route that applies, prove each in a fresh process, then name the folder `out`.
+    """Write every route that applies, prove each in a fresh process, then give it the name `out`.
 
     The proof embeds images of `source`, or generated ones, which are then kept with their vectors
     in proof.npz. Where it fails nothing is left. `findings` are what the card says of the run.
@@ -75,8 +75,13 @@ def write_export(
     ...     sorted(file.name for file in made.folder.iterdir())
     ['README.md', 'counterpoint.json', 'model.safetensors', 'proof.npz']
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and not out.is_dir():
         raise ValueError(f"export: {out} is there already; needs a name that is free")
+    if out.is_dir() and (held := next(iter(sorted(out.iterdir())), None)):
+        raise ValueError(
+            f"export: {out} is there already; needs a name that is free, or an empty folder: this "
+            f"one has {held.name}. A folder .NAME.1234 was left by a killed export: delete it"
+        )
     refuse_missing(only)
     chosen = choose_routes(subject, only, routes=routes)
     if not chosen.routes:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from counterpoint.plan.collectives import Strategy
+from counterpoint.plan.equal_nodes import divide, equal_nodes
 from counterpoint.plan.forecast import Forecast
 from counterpoint.plan.gpus import GPUS
 
@@ -21,7 +22,8 @@ def alternative_plans(plan: Forecast, what: str) -> dict[str, Forecast]:
         return {f"{b:,}": _with_batch(plan, b) for b in _scaled(plan.workload.training.batch, plan)}
     if what == "gpus":
         counts = [max(1, round(plan.gpus * times)) for times in TIMES]
-        fitting = [n for n in dict.fromkeys(counts) if n <= plan.workload.training.micro_batch]
+        most, node = plan.workload.training.micro_batch, plan.machine.node
+        fitting = [n for n in dict.fromkeys(counts) if n <= most and divide(n, node)]
         return {f"{n:,} GPUs": replace(plan, gpus=n) for n in fitting}
     if what == "slices":
         return {name: _with_slices(plan, most) for name, most in MEGABYTES.items()}
@@ -30,6 +32,7 @@ def alternative_plans(plan: Forecast, what: str) -> dict[str, Forecast]:
         if name in STRATEGIES:
             found[name] = replace(plan, strategy=STRATEGIES[name])
         elif name.isdecimal() and int(name) > 0:
+            equal_nodes(int(name), plan.machine.node)  # refused, as with --gpus
             found[f"{int(name):,} GPU{'' if name == '1' else 's'}"] = replace(plan, gpus=int(name))
         elif name in GPUS:
             found[name] = replace(plan, machine=GPUS[name], view_seconds=None)

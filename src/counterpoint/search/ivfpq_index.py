@@ -74,7 +74,7 @@ class IvfPqIndex:
         self.index.nprobe = self.record.probes
         _, short = self.index.search(wanted.numpy(), min(len(self.matrix), SHORT * count))
         listed = torch.from_numpy(short)
-        if int(listed.max()) >= len(self.matrix):
+        if bool((listed >= len(self.matrix)).any()):
             raise _damaged(self.folder / INDEX)
         if without is not None:
             listed = listed.masked_fill(listed == without[:, None], -1)

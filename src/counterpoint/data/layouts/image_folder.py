@@ -84,7 +84,7 @@ def image_files(folder: str | Path) -> EncodedSource:
 def only_folder(images: EncodedSource) -> str:
     """Name the one subfolder that all image files of a folder lie in; "" where there is none.
 
-    It is no label by itself, and may be one beside other images.
+    Such a folder alone is no label. Beside a training set it may be one of its classes.
 
     >>> only_folder(image_files(photos_folder))
     ''

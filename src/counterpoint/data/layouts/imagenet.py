@@ -52,7 +52,8 @@ def _beside(place: Path, names: tuple[str, ...], train: EncodedSource) -> Encode
     if folder is None:
         return None
     found = image_files(folder)
-    if train.classes is not None and (alone := only_folder(found)) in train.classes:
+    alone = only_folder(found) if found.classes is None else ""
+    if train.classes is not None and alone in train.classes:
         labels = torch.full((len(found),), train.classes.index(alone))
         return replace(found, labels=labels, classes=train.classes)
     if found.classes is None or not found.has_labels or train.classes is None:

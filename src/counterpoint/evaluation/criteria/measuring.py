@@ -5,12 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import UInt8
 from torch import Tensor
 
 from counterpoint.data import Source, image_shape
 from counterpoint.evaluation.criteria.cluster_learnability import cluster_learnability
-from counterpoint.evaluation.criteria.rotation import quarter_turns, rotation_folds, rotation_probe
+from counterpoint.evaluation.criteria.rotation import (
+    TURNS,
+    quarter_turns,
+    rotation_folds,
+    rotation_probe,
+)
 from counterpoint.evaluation.health.lidar import lidar
 from counterpoint.evaluation.health.spectrum import alpha_req, rankme
 from counterpoint.evaluation.health.verdict import ONE_POINT
@@ -64,10 +69,14 @@ def measured(
     if not rank >= ONE_POINT:  # nan is not either
         return dict.fromkeys(names, math.nan) | {"collapsed": 1.0}
 
-    def turned(most: int) -> Float[Tensor, "turned feature"]:
+    def upright(most: int) -> Pixels:
         some = source.subset("turned", readable[:most])
-        upright = pixels(some, whole(side), side=side, seed=seed)
-        return represent(quarter_turns(upright))
+        return pixels(some, whole(side), side=side, seed=seed)
+
+    def rotation_in_folds() -> float:
+        images = upright(IN_FOLDS)  # 150 MB at 224 pixels: all turns at once would be 600 more
+        turns = [represent(images.rot90(turn, dims=(2, 3))) for turn in range(TURNS)]
+        return rotation_folds(torch.cat(turns))
 
     def several_views() -> float:
         some = source.subset("several", readable[:SEVERAL])
@@ -78,8 +87,8 @@ def measured(
         "rankme": lambda: rank,
         "lidar": several_views,
         "alpha": lambda: float(alpha_req(plain)),
-        "rotation": lambda: rotation_probe(turned(TURNED)),
-        "rotation-folds": lambda: rotation_folds(turned(IN_FOLDS)),
+        "rotation": lambda: rotation_probe(represent(quarter_turns(upright(TURNED)))),
+        "rotation-folds": rotation_in_folds,
         "learnability": lambda: cluster_learnability(plain, seed=seed),
     }
     return {name: measures[name]() for name in names} | {"collapsed": 0.0}
