@@ -45,7 +45,7 @@ def test_hours_hold_ten_rounds_and_a_trial_is_an_epoch_at_most():
     assert 10 * 9 * short / 20e9 <= 3600 * 1.05
     lines = plan_lines(DesignSettings(data="", full=short), ground, 1.0, 40e9)
     rounds = int(lines[-1].partition(" hold about ")[2].split()[0])
-    assert rounds >= 8  # the criteria take their time too
+    assert rounds >= 6  # the criteria take their time too, in short trials most
     assert "ends after" not in lines[-1]
     few = plan_lines(DesignSettings(data="", full=short), ground, 1.0, 40e9, 2)
     assert few[-1].endswith("; it ends after 2 (--rounds)")
@@ -76,9 +76,8 @@ def test_a_plan_counts_the_images_that_probes_read():
 
     def rounds(labelled):
         settings = DesignSettings(data="", full=1e12, labels="linear", labelled=labelled)
-        seconds = (
-            1e12 / 40e9 + OTHER + FOLDS + PROBED * (45_000 + 5_000)
-        )  # of a trial with all labels
+        every = PROBED * (45_000 + 5_000)  # for all labels
+        seconds = 1e12 / 40e9 + OTHER + FOLDS + every
         lines = plan_lines(settings, ground, 2.5 * 27 * seconds / 3600, 40e9, None, 0)
         return int(lines[-1].partition(" hold about ")[2].split()[0])
 
