@@ -22,9 +22,9 @@ import lightning as L
 from bench.collapse_cases import BATCH, EPOCHS, FINE, IMAGES, SEED, UNCALLED, Case, cases
 from counterpoint.data import ArraySource, open_data
 from counterpoint.evaluation.health import Signs, verdict
-from counterpoint.run import versions
 from counterpoint.training.callbacks.health_watch import HealthWatch
 from counterpoint.training.pretrainer import Pretrainer
+from counterpoint.version import versions
 
 
 def train(case: Case, looked: ArraySource) -> list[Signs]:

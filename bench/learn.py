@@ -20,8 +20,8 @@ from counterpoint.evaluation.knn import knn
 from counterpoint.framework.model import Model
 from counterpoint.methods import method_named, training_of
 from counterpoint.pretraining import pretrain
-from counterpoint.run import versions
 from counterpoint.training.callbacks.metrics import EVERY
+from counterpoint.version import versions
 
 K = 20
 

@@ -59,6 +59,8 @@ class Request:
     seed: int = 0
     images: int | None = None
     probe: bool = False
+    half: bool = False
+    """bf16 by autocast."""
     threads: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
 
 
@@ -69,7 +71,8 @@ def answer(request: Request, splits: Splits) -> dict[str, Any]:
     if request.images is not None:
         source = source.subset("some", torch.arange(request.images))
     training = training_of(f"{request.method}-small")
-    training = replace(training, batch=request.batch, seed=request.seed)
+    precision = "bf16-mixed" if request.half else "32-true"
+    training = replace(training, batch=request.batch, seed=request.seed, precision=precision)
     run = {"ours": _ours, "lightly": _lightly, "encoder": _alone}
     kind = request.side.split()[0].rstrip(",")
     model, seconds = run[kind](request, source, training)
@@ -124,6 +127,7 @@ def _lightly(
         steps=request.steps,
         workers=request.threads,
         trained_by=TRAINED_BY[request.side],
+        half=request.half,
     )
     return model, seconds[1:]
 

@@ -94,8 +94,12 @@ def train(
     steps: int,
     workers: int,
     trained_by: TrainedBy,
+    half: bool,
 ) -> list[float]:
-    """Train for some steps and give the time of each, from its data to its end."""
+    """Train for some steps and give the time of each, from its data to its end.
+
+    With `half` the step, its loss included, is under autocast, as Lightning's bf16-mixed does it.
+    """
     torch.manual_seed(training.seed)
     model = METHODS[method](encoder, width)
     pictures = Pictures(images, model.transform)
@@ -105,7 +109,8 @@ def train(
     chosen, schedule = _optimiser(model, training, steps, trained_by)
     marks = [time.perf_counter()]
     for views in _first(loader, steps):
-        loss = model(views)
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            loss = model(views)
         loss.backward()
         chosen.step()
         chosen.zero_grad()

@@ -34,8 +34,9 @@ def main(arguments: list[str]) -> None:
         home = Path(os.environ["COUNTERPOINT_DATA"])
         folder = Path(place) / "photos"
         job = ShardingJob.begin(str(home / "caltech20"), folder, images=150)
-        job.write(job.left(), workers=0)
-        job.finish()
+        with job.alone():
+            job.write(job.left(), workers=0)
+            job.finish()
         photos = open_data(folder).train
         sides = {
             "ours": ours(photos),
@@ -206,8 +207,9 @@ def training(cifar: Path, out: Path, steps: int) -> dict[str, Any]:
     from counterpoint.sharding import ShardingJob
 
     job = ShardingJob.begin(str(cifar), out, images=2_500)
-    job.write(job.left(), workers=2)
-    job.finish()
+    with job.alone():
+        job.write(job.left(), workers=2)
+        job.finish()
     model = simclr_small(size=32).build(image=(3, 32, 32))
     chosen = torch.optim.SGD(model.parameters(), lr=1e-3)
     sources = {"shards": open_data(out).train, "memory": open_data(cifar).train}

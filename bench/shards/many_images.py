@@ -55,8 +55,9 @@ def sharded(place: Path, count: int, *, images: int = 5_000) -> dict[str, object
         write_parquet(source, count)
         start = time.perf_counter()
         job = ShardingJob.begin(str(source), place / "out", images=images)
-        job.write(job.left(), workers=2)
-        job.finish()
+        with job.alone():
+            job.write(job.left(), workers=2)
+            job.finish()
         seconds = time.perf_counter() - start
     for file in (place / "out").iterdir():
         shutil.move(file, place / file.name)

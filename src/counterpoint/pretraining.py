@@ -14,6 +14,7 @@ from rich.table import Table
 from safetensors.torch import load_file
 from torch import nn
 
+from counterpoint.folder_lock import only_process
 from counterpoint.framework import Encoder, Method, Model
 from counterpoint.framework.momentum import compiled
 from counterpoint.framework.pixels import Pixels
@@ -34,11 +35,11 @@ from counterpoint.training.leaving import leave_stopped, refuse_parts
 from counterpoint.training.out_folder import out_folder
 from counterpoint.training.pretrainer import Pretrainer
 from counterpoint.training.resume import start_from
-from counterpoint.training.run_lock import only_run
 from counterpoint.training.run_store.run_address import run_place
 from counterpoint.training.run_store.run_copy import local_checkpoint
 from counterpoint.training.run_store.run_store import RunStore
 from counterpoint.training.signals import Notice
+from counterpoint.training.small_maps import multiply_small_maps, plain_convolutions
 from counterpoint.training.summary import start_table
 from counterpoint.training.trainer import (
     check_trainer_options,
@@ -160,7 +161,7 @@ def pretrain(
         runner = trainer_for(job.training, watching, loggers, steps=job.steps, asked=trainer)
         refuse_idle_ranks(job.training, runner.world_size)
         if runner.is_global_zero:
-            held.enter_context(only_run(folder))
+            held.enter_context(only_process(folder))
             if store is not None:
                 held.enter_context(store.held())
             begun = keep_start(folder, model, drawn=job.start is None and job.weights is None)
@@ -177,6 +178,7 @@ def pretrain(
         refuse_parts(stopped, run_place(folder), apart=module.apart)
         trained = module.plain_model(torch.device("cpu"))
         run = Run(folder, job.method, trained or model, job.image, job.training)
+        plain_convolutions(run.model)
         if runner.is_global_zero:
             save(run, job=job.record, steps=runner.global_step, start=begun)
         if module.apart:
@@ -212,6 +214,8 @@ def built_model(job: Job) -> Model:
         load_start(model, job.start)
     if job.weights is not None:
         load_initial(model, job.weights)
+    if job.training.precision == "bf16-mixed":
+        multiply_small_maps(model)
     if job.training.compile:
         assert isinstance(model.encoder, nn.Module)
         compiled(model.encoder)

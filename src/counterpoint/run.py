@@ -1,10 +1,8 @@
 """A run: a trained method in a folder, with what it was trained on and how."""
 
 import json
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +30,8 @@ from counterpoint.parts.views.transform import ViewTransform
 from counterpoint.run_files import ENCODER, EVALUATION, METHOD, MODEL, RUN
 from counterpoint.training.run_store.run_address import run_place
 from counterpoint.training.run_store.run_copy import bring_back, local_run
-from counterpoint.version import VERSION
+from counterpoint.version import versions
+from counterpoint.whole_file import write_json, write_whole
 
 FORMAT = 2  # of run.json; the first had no number, and the images as a sentence
 
@@ -223,7 +222,7 @@ def write_run(run: Run, record: Mapping[str, Any]) -> None:
     if (pixels := pixels_of(run.method.views, origin="")) is not None:  # for a copy of the file
         said |= {"mean": _words(pixels.mean), "std": _words(pixels.std)}
     write_tensors(run.folder / ENCODER, backbone, metadata=said or None)
-    (run.folder / METHOD).write_text(run.method.to_json() + "\n")
+    write_whole(run.folder / METHOD, run.method.to_json() + "\n")
     made = {
         "format": FORMAT,
         **record,
@@ -235,15 +234,3 @@ def write_run(run: Run, record: Mapping[str, Any]) -> None:
 
 def _words(values: Sequence[float]) -> str:
     return " ".join(map(repr, values))
-
-
-def versions() -> dict[str, str]:
-    """Name what the figures were made with."""
-    packages = ("torch", "torchvision", "lightning", "timm")
-    found = {name: metadata.version(name) for name in packages}
-    return {"python": platform.python_version(), "counterpoint": VERSION, **found}
-
-
-def write_json(path: Path, record: object) -> None:
-    """Write readable JSON."""
-    path.write_text(json.dumps(record, indent=2) + "\n")

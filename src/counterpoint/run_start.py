@@ -19,9 +19,11 @@ from counterpoint.evaluation.placing import on_device
 from counterpoint.evaluation.protocol import FROZEN
 from counterpoint.framework import Model
 from counterpoint.framework.optional import backbone_of, trained
-from counterpoint.run import Run, versions, write_json
+from counterpoint.run import Run
 from counterpoint.run_files import BEFORE, RUN, START
 from counterpoint.training.run_store.run_copy import bring_back
+from counterpoint.version import versions
+from counterpoint.whole_file import write_json
 
 
 def keep_start(folder: Path, model: Model, *, drawn: bool) -> str:

@@ -8,7 +8,7 @@ from counterpoint.design.design_settings import DesignSettings, trial_of
 from counterpoint.design.evolution import next_round
 from counterpoint.design.halving import promoted
 from counterpoint.design.population import known
-from counterpoint.design.search_files import TRIALS, begin, write_round
+from counterpoint.design.search_files import TRIALS, write_round
 from counterpoint.design.searched import Searched
 from counterpoint.framework.method import FIVE
 from counterpoint.methods.kinship import short_parts
@@ -89,9 +89,8 @@ def searched(*, rounds=3, size=27, few=None, **changes):
 
 def written(found, out):
     """Write a search as it is on a disk."""
-    begin(found.settings, out)
     for number, made in enumerate(found.rounds):
-        write_round(out, number, made)
+        write_round(found.settings, out, number, made)
     store = ResultStore(str(out / TRIALS))
     for one in found.outcomes.values():
         store.keep(one)

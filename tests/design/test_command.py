@@ -12,7 +12,7 @@ import pytest
 
 from counterpoint.cli import main
 from counterpoint.design.design_settings import DesignSettings, ImageFacts, epoch_flops, full_flops
-from counterpoint.design.plan_words import FOLDS, OTHER, PROBED, plan_lines
+from counterpoint.design.plan_words import OTHER, PROBED, ROTATION_FOLDS, plan_lines
 from counterpoint.design.search_files import read_design
 
 COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
@@ -54,7 +54,7 @@ def test_hours_hold_ten_rounds_and_a_trial_is_an_epoch_at_most():
 def test_a_plan_says_what_rounds_without_halving_take():
     ground = ImageFacts((3, 32, 32), 32, 45_000)
     settings = DesignSettings(data="", full=1e12)
-    seconds = 1e12 / 40e9 + OTHER + FOLDS  # of a full trial
+    seconds = 1e12 / 40e9 + OTHER + ROTATION_FOLDS  # of a full trial
     hours = 2.5 * 27 * seconds / 3600
     lines = plan_lines(settings, ground, hours, 40e9, None, 0)
     assert [line.split()[:3] for line in lines if line.startswith(("rung", "in full"))] == [
@@ -77,7 +77,7 @@ def test_a_plan_counts_the_images_that_probes_read():
     def rounds(labelled):
         settings = DesignSettings(data="", full=1e12, labels="linear", labelled=labelled)
         every = PROBED * (45_000 + 5_000)  # for all labels
-        seconds = 1e12 / 40e9 + OTHER + FOLDS + every
+        seconds = 1e12 / 40e9 + OTHER + ROTATION_FOLDS + every
         lines = plan_lines(settings, ground, 2.5 * 27 * seconds / 3600, 40e9, None, 0)
         return int(lines[-1].partition(" hold about ")[2].split()[0])
 

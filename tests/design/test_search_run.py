@@ -312,7 +312,7 @@ def test_what_an_earlier_search_must_be_is_said(settings, tmp_path):
 
 def test_another_search_in_the_same_folder_is_refused(settings, tmp_path):
     searched(settings, tmp_path, Pretended(), hours=ROUND)
-    with pytest.raises(ValueError, match="has a search with seed 0, and this one has 1"):
+    with pytest.raises(ValueError, match="has a search with --seed 0, and this one has --seed 1"):
         searched(replace(settings, seed=1), tmp_path, Pretended())
 
 

@@ -40,14 +40,16 @@ def test_shards_on_three_nodes_of_which_one_is_killed_are_those_of_one_machine(
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    write_on_ray(job, job.left())
+    with job.alone():
+        write_on_ray(job, job.left())
     killer.join(20)
     assert killed, "no node was killed"
     assert killed[0] > 3, "no shard was left to be written when the node died"
     job.finish()
     here = ShardingJob.begin(str(photos), tmp_path / "here", images=4)
-    here.write(here.left(), workers=0)
-    here.finish()
+    with here.alone():
+        here.write(here.left(), workers=0)
+        here.finish()
     assert contents(job.out) == contents(here.out)
 
 

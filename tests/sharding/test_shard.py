@@ -43,8 +43,9 @@ def photos_folder(data, tmp_path_factory):
 
 def made(data, out, *, workers=0, **settings):
     job = ShardingJob.begin(str(data), out, **settings)
-    job.write(job.left(), workers=workers)
-    return job.finish()
+    with job.alone():
+        job.write(job.left(), workers=workers)
+        return job.finish()
 
 
 def contents(folder):
@@ -197,7 +198,8 @@ def test_files_that_are_gone_are_written_again(shards, photos_folder, tmp_path, 
 
 def test_a_shard_that_is_gone_before_the_manifest_is_written_again(photos_folder, shards, tmp_path):
     job = ShardingJob.begin(str(photos_folder), tmp_path / "out", images=8, lanes=3)
-    job.write(job.left(), workers=0)
+    with job.alone():
+        job.write(job.left(), workers=0)
     (tmp_path / "out" / "train-00000.tar").unlink()
     assert job.left() == [("train", 0)]
     assert contents(tmp_path / "out") != contents(shards)
@@ -210,7 +212,8 @@ def test_a_shard_with_other_bytes_than_before_is_refused(shards, photos_folder, 
     shutil.copytree(shards, out)
     (out / "test-00000.tar").unlink()
     job = ShardingJob.begin(str(photos_folder), out, images=8, lanes=3)
-    job.write(job.left(), workers=0)
+    with job.alone():
+        job.write(job.left(), workers=0)
     place = out / ".parts" / "test-00000.tar.json"
     place.write_text(json.dumps(json.loads(place.read_text()) | {"sha256": "00" * 32}))
     with pytest.raises(

@@ -32,8 +32,9 @@ def folder(data, tmp_path_factory):
 def shards(folder, tmp_path_factory):
     out = tmp_path_factory.mktemp("shards") / "out"
     job = ShardingJob.begin(str(folder), out, images=16)
-    job.write(job.left(), workers=0)
-    job.finish()
+    with job.alone():
+        job.write(job.left(), workers=0)
+        job.finish()
     return out
 
 

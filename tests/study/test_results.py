@@ -1,4 +1,4 @@
-"""The tables of docs/results.md are those of the result files in the repository."""
+"""Tables of docs/results.md and docs/design-results.md are those of the result files."""
 
 import json
 import statistics
@@ -76,10 +76,31 @@ def test_the_documented_accuracy_against_lightly_is_what_was_measured(method):
 
 def test_the_documented_trials_by_hand_are_what_was_measured():
     outcomes, _ = read_study(str(DOCS / "results" / "by_hand.json"))
-    text = (DOCS / "results.md").read_text()
+    text = (DOCS / "design-results.md").read_text()
     for one in outcomes:
         cells = [f"{100 * one.figures[f'{probe} validation']:.1f}" for probe in ("linear", "knn")]
         assert f"| {one.trial.row} | {one.trial.column} | {' | '.join(cells)} |" in text
+
+
+def test_the_documented_products_for_small_maps_are_what_was_measured():
+    found = json.loads((DOCS / "results" / "bench-small-maps.json").read_text())["figures"]
+    text = (DOCS / "measurements.md").read_text()
+    steps = {
+        "simclr-small": "`simclr-small`, batches of 256",
+        "simclr-small, crops of 16": "the same, crops of 16 pixels",
+        "ResNet-18": "SimCLR, ResNet-18, 32 pixels, batches of 64",
+    }
+    for case, row in steps.items():
+        speeds = [found[f"{case}: images/s, {side}"] for side in ("torch's gradient", "ours")]
+        ratio = found[f"{case}: time of ours, of torch's"]
+        assert f"| {row} | {speeds[0]:,.0f} | {speeds[1]:,.0f} | {ratio:.2f} |" in text
+    end = ": time of the product, of torch's"
+    layers = [key.removesuffix(end) for key in found if key.endswith(end)]
+    assert len(layers) == 15
+    for layer in layers:
+        maps, rest = layer.split(" to ")
+        out, places = (words.split()[0] for words in rest.split(", "))
+        assert f"| {maps} | {out} | {places} | {found[layer + end]:.2f} |" in text
 
 
 def test_the_documented_half_hour_is_what_was_measured():
@@ -111,7 +132,7 @@ def test_the_settings_of_the_half_hour_are_those_that_validation_images_chose():
 
 def test_the_documented_parts_of_invention_are_what_was_measured():
     outcomes, _ = read_study(str(DOCS / "results" / "invention_parts.json"))
-    text = (DOCS / "results.md").read_text().partition("**What helps in it.**")[2]
+    text = (DOCS / "design-results.md").read_text().partition("**What helps in it.**")[2]
     assert len({outcome.trial.row for outcome in outcomes}) == len(outcomes) == 12  # one seed
     for one in outcomes:
         cells = [f"{100 * one.figures[f'{probe} validation']:.1f}" for probe in ("linear", "knn")]

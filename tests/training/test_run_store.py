@@ -13,9 +13,9 @@ import torch
 import forked
 from counterpoint import ArraySource, Run, Training, pretrain
 from counterpoint.data.stores.retry import StoreFailure
+from counterpoint.folder_lock import LockedError
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
-from counterpoint.training.run_lock import LockedError
 from counterpoint.training.run_store import store_lock
 from counterpoint.training.run_store.object_place import ObjectPlace
 from counterpoint.training.run_store.run_address import address_of, working_folder

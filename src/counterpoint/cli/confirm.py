@@ -98,6 +98,7 @@ def _confirm(
     from counterpoint.design.rivals import HEAT
     from counterpoint.design.search_files import folder_of_earlier, read_design
     from counterpoint.study.dashboard import Progress
+    from counterpoint.study.runners.events import Event
 
     search = read_design(folder)
     if search.waiting and read_plan(folder) is None:
@@ -129,6 +130,9 @@ def _confirm(
     def told(trials: "Sequence[Trial]", store: "ResultStore") -> "Iterator[Outcome]":
         """Say a line for each trial."""
         nonlocal failed
+        for _, trial in store.planned():  # also those of a later call
+            if trial.fingerprint not in progress.events and store.find(trial) is None:
+                progress.tell(Event(trial, "waiting"))
         for outcome in run(trials, store):
             left = progress.left_seconds() or 0.0
             words = f"{outcome.trial.name}, seed {outcome.trial.seed}: {outcome.state}"

@@ -154,11 +154,13 @@ def _settings(
 ) -> "DesignSettings":
     """Return the settings; the length of a trial is that of the search in the folder, if any."""
     from counterpoint.design.design_settings import DesignSettings, epoch_flops, full_flops
-    from counterpoint.design.search_files import SETTINGS, read_settings
+    from counterpoint.design.search_files import has_begun, read_settings
 
-    if epochs is None and (out / SETTINGS).exists():
+    if epochs is None and has_begun(out):
         return DesignSettings(**asked, full=read_settings(out).full)
     epoch = epoch_flops(ground, asked["encoder"], asked["batch"])
+    if epochs is None and hours == 0:
+        raise ValueError("design: --hours 0 says no length of a trial; give --full-epochs too")
     if epochs is None:
         full = full_flops(epoch, hours=hours, size=asked["candidates"])
     else:

@@ -78,18 +78,20 @@ def embed_command(
     job = EmbedJob.begin(
         where.open(), images, out, limit=limit, address=where, map=map, part_size=part_size
     )
-    left = job.left()
     try:
-        if runner == "ray":
-            from counterpoint.vectors.ray_parts import embed_on_ray
+        with job.alone(copies):
+            left = job.left()
+            if runner == "ray":
+                from counterpoint.vectors.ray_parts import embed_on_ray
 
-            embed_on_ray(job, left, cpus=cpus, gpus=gpus, workers=workers, address=address)
-        with job.ready(device):
-            job.do(job.left(), workers=workers)
-            job.do_copies(copies, workers=workers)
+                embed_on_ray(job, left, cpus=cpus, gpus=gpus, workers=workers, address=address)
+            with job.ready(device):
+                job.do(job.left(), workers=workers)
+                job.do_copies(copies, workers=workers)
+            made = job.finish()
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; run the same command again to resume") from None
-    _say(job.finish(), len(left))
+    _say(made, len(left))
 
 
 def _say(made: "Vectors", parts: int) -> None:

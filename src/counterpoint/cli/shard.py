@@ -54,15 +54,17 @@ def shard_command(
 
     many = cores() if workers is None else workers
     job = ShardingJob.begin(data, out, images=images, shard_size=shard_size, lanes=lanes, seed=seed)
-    left = job.left()
     try:
-        if runner == "ray":
-            from counterpoint.sharding.ray_shards import write_on_ray
+        with job.alone():
+            left = job.left()
+            if runner == "ray":
+                from counterpoint.sharding.ray_shards import write_on_ray
 
-            write_on_ray(job, left, cpus=cpus, address=address)
-        else:
-            job.write(left, workers=many)
-        _say(job.finish(), out, nothing=not left)
+                write_on_ray(job, left, cpus=cpus, address=address)
+            else:
+                job.write(left, workers=many)
+            made = job.finish()
+        _say(made, out, nothing=not left)
         if verify:
             _verify(out, many)
     except KeyboardInterrupt:

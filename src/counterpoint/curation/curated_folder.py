@@ -1,7 +1,6 @@
 """The folder that `counterpoint curate` writes: lists, a page, and links to what is kept."""
 
 import csv
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -16,8 +15,9 @@ from counterpoint.curation.decisions import LEAVE_OUT, Decision, counts
 from counterpoint.curation.picture_groups import curation_page
 from counterpoint.data.location import refuse_inside
 from counterpoint.progress import tracked
-from counterpoint.run import versions
 from counterpoint.vectors import Vectors
+from counterpoint.version import versions
+from counterpoint.whole_file import write_json
 
 RECORD, TABLE, PARQUET = "curate.json", "decisions.csv", "decisions.parquet"
 PAGE, IMAGES = "gallery.html", "images"
@@ -49,7 +49,7 @@ def write_curated(found: Curation, rows: Sequence[Decision], out: Path) -> int:
     (out / PAGE).write_text(curation_page(found, rows), encoding="utf-8")
     links = _link(found, rows, out / IMAGES)
     record = {**curation_record(found, rows), "links": links, "versions": versions()}
-    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n")
+    write_json(out / RECORD, record)
     return links
 
 

@@ -1,11 +1,12 @@
 """Tensors in a safetensors file: whole or not there, and readable as other files are."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors.torch import save_file
 from torch import Tensor
+
+from counterpoint.whole_file import whole_file
 
 
 def write_tensors(
@@ -17,15 +18,11 @@ def write_tensors(
     the umask gives any other file. Tensors that share memory (tied weights) are written one by
     one, so that every name is there for whoever loads them.
     """
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
+    with whole_file(path) as unfinished:
         unfinished.touch()
         usual = unfinished.stat().st_mode & 0o777
         save_file(_apart(tensors), unfinished, metadata=metadata)
         unfinished.chmod(usual)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _apart(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

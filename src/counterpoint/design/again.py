@@ -26,6 +26,24 @@ def design_again(found: Searched, *, epochs: float, out: str) -> str:
     return shlex.join(words + options_of(settings))
 
 
+def setting_words(settings: DesignSettings, name: str) -> str:
+    """Return one setting in the words of the command line.
+
+    >>> some = DesignSettings(data="cells", full=1.1e12, criteria=("rankme", "lidar"))
+    >>> [setting_words(some, name) for name in ("criteria", "batch", "full")]
+    ['--criteria rankme,lidar', 'no --batch-size', 'full trials of 1.1e+12 operations']
+    """
+    value = getattr(settings, name)
+    if name == "full":
+        return f"full trials of {value:.3g} operations"
+    if name == "data":
+        return f"the images {value}"
+    option = OPTIONS.get(name, "--" + name.replace("_", "-"))
+    if value is None or value == ():
+        return f"no {option}"
+    return f"{option} {','.join(map(str, value)) if isinstance(value, tuple) else value}"
+
+
 def options_of(settings: DesignSettings) -> list[str]:
     """Return the options of a search that are not the usual ones, without its length and data.
 

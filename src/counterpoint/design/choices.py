@@ -118,7 +118,7 @@ CHOICES: Mapping[Key, tuple[Any, ...]] = {
     ("VICReg", "variance"): (10.0, 25.0, 50.0),
     ("VICReg", "covariance"): (1.0, 4.0, 10.0),
     # Training: rates for AdamW, which all small recipes have (1e-3 to 1e-2, decay 0.05 or 1e-5).
-    # Two searches and their tuned rivals chose 1e-2 when it was the highest: docs/results.md.
+    # Two searches and tuned rivals chose 1e-2 when it was the highest: docs/design-results.md.
     # No batch is above theirs of 256, so that a candidate fits wherever these do.
     ("Training", "lr"): (5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 2e-2, 5e-2),
     ("Training", "batch"): (64, 128, 256),

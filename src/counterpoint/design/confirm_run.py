@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from counterpoint.address import is_address
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.candidate_settings import image_side
 from counterpoint.design.confirmation import (
@@ -30,12 +31,12 @@ from counterpoint.design.search_files import (
 from counterpoint.design.searched import Searched
 from counterpoint.study.budget import Flops
 from counterpoint.study.bundle import bundled
-from counterpoint.study.durable_file import write_durably
 from counterpoint.study.result_store import ResultStore
 from counterpoint.study.runners.run_trials import RunTrials
 from counterpoint.study.tables.outcome_table import outcomes_in_order
 from counterpoint.study.trial import Trial
 from counterpoint.study.trial_job import labelled_splits, opened
+from counterpoint.whole_file import write_whole
 
 FOLDER = "confirmation"
 HEAT_SEED = 1_000_000  # beyond all seeds that --seeds asks for
@@ -73,13 +74,12 @@ def confirm(out: Path, asked: ConfirmRequest, run: RunTrials) -> list[Compared]:
     found = read_design(out)
     if not found.candidates:
         raise ValueError(f"design: {out} has no finished candidate; search longer")
-    asked = replace(asked, data=_other_data(found, asked.data))
+    store, plan = _store(out), read_plan(out)
+    asked = replace(asked, data=_other_data(found, asked.data, store))
     _refuse_without_labels(found, asked.data)
     run = after_taking(confirmed_earlier(found.settings), run)
-    store = _store(out)
-    random = None if asked.random is None else best_of_random(asked.random, found)
+    random = _random_rival(found, asked.random, plan)
     try:
-        plan = read_plan(out)
         if plan is None:
             plan = _choose(out, found, asked, random, store, run)
             write_plan(out, plan)
@@ -103,7 +103,7 @@ def confirm(out: Path, asked: ConfirmRequest, run: RunTrials) -> list[Compared]:
                 pass
     finally:  # however it ends
         if ended := store.every():
-            write_durably(out / CONFIRMED, bundled((ended, store.planned())))
+            write_whole(out / CONFIRMED, bundled((ended, store.planned())))
     return read_confirmation(out)
 
 
@@ -168,15 +168,34 @@ def pattern_of(found: Searched, candidate: Candidate, data: str | None) -> Trial
     return replace(trial, data=data, size=image_side(candidate.method), limit=None)
 
 
-def _other_data(found: Searched, data: str | None) -> str | None:
-    """Return other images by one spelling; None where they are those of the search."""
-    if data is None or _spelled(data) == _spelled(found.settings.data):
+def _random_rival(
+    found: Searched, place: Path | None, plan: ConfirmationPlan | None
+) -> Candidate | None:
+    """Return the best of a random search; once it is decided, the one that it was then.
+
+    Either search may have had more hours since.
+    """
+    if place is None:
         return None
-    return data.rstrip("/")
+    decided = None if plan is None else plan.random
+    candidates = {} if decided is None else read_design(place).candidates
+    return candidates[decided] if decided in candidates else best_of_random(place, found)
 
 
-def _spelled(data: str) -> str:
-    return os.path.expandvars(data).rstrip("/")
+def _other_data(found: Searched, data: str | None, store: ResultStore) -> str | None:
+    """Return other images by one spelling; None where they are those of the search."""
+    if data is None:
+        return None
+    own, wanted = found.settings.data, _place(data)
+    known = (own, *(trial.data for _, trial in store.planned()))
+    same = next((one for one in known if _place(one) == wanted), data.rstrip("/"))
+    return None if same == own else same
+
+
+def _place(data: str) -> str:
+    """Return where images are, however a person or an earlier command spelled it."""
+    whole = os.path.expandvars(data)
+    return whole.rstrip("/") if is_address(whole) else str(Path(whole).resolve())
 
 
 def _refuse_without_labels(found: Searched, data: str | None) -> None:

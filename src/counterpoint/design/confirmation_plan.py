@@ -7,7 +7,7 @@ from pathlib import Path
 
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.confirmation import Contender, contenders
-from counterpoint.study.durable_file import write_durably
+from counterpoint.whole_file import write_whole
 
 PLAN_FILE = "confirmation.json"
 
@@ -115,4 +115,4 @@ def read_plan(out: Path) -> ConfirmationPlan | None:
 
 def write_plan(out: Path, plan: ConfirmationPlan) -> None:
     """Write what was decided, whole or not at all."""
-    write_durably(out / PLAN_FILE, plan.to_json())
+    write_whole(out / PLAN_FILE, plan.to_json())

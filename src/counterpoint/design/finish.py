@@ -13,7 +13,7 @@ from counterpoint.design.report.design_page import design_page
 from counterpoint.design.search_files import read_design
 from counterpoint.design.search_start import pool_of
 from counterpoint.design.searched import Searched
-from counterpoint.study.durable_file import write_durably
+from counterpoint.whole_file import write_whole
 
 REPORT, METHOD = "report.html", "method.py"
 
@@ -27,17 +27,17 @@ def finish_design(out: Path, found: Searched | None = None) -> Path:
     best = ranked(found.judged())
     if best:
         candidate = best[0].candidate
-        write_durably(out / METHOD, method_source(candidate, name=f"found-{candidate.fingerprint}"))
+        write_whole(out / METHOD, method_source(candidate, name=f"found-{candidate.fingerprint}"))
     plan = read_plan(out)
     material = material_of(
         found,
-        folder=out.name,
-        again=design_again(found, epochs=full_epochs(found), out=out.name),
+        folder=out.resolve().name,
+        again=design_again(found, epochs=full_epochs(found), out=out.resolve().name),
         known=pool_of(found.settings, _ground(found)),
         compared=read_confirmation(out),
         tuned=plan is not None and plan.tuned,
     )
-    write_durably(out / REPORT, design_page(material))
+    write_whole(out / REPORT, design_page(material))
     return out / REPORT
 
 

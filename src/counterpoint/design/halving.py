@@ -46,13 +46,18 @@ def rungs(size: int, full: float, *, halved: bool = True) -> tuple[Rung, ...]:
     )
 
 
-def round_cost(size: int, *, halved: bool = True) -> float:
+def round_cost(size: int, *, halved: bool = True, first: int | None = None) -> float:
     """Return what a round costs, in full trials.
 
-    >>> round_cost(27), round_cost(27, halved=False)
-    (9.0, 27.0)
+    `first` is how many candidates it begins with, where these are not `size`: the first round of a
+    search has all known methods.
+
+    >>> round_cost(27), round_cost(27, halved=False), round_cost(27, halved=False, first=30)
+    (9.0, 27.0, 30.0)
     """
-    return sum(rung.places * rung.budget.n for rung in rungs(size, 1.0, halved=halved))
+    found = rungs(size, 1.0, halved=halved)
+    more = 0 if first is None else first - size
+    return sum(rung.places * rung.budget.n for rung in found) + more * found[0].budget.n
 
 
 def promoted(scores: Mapping[str, float], places: int) -> list[str]:

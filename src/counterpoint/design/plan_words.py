@@ -2,9 +2,10 @@
 
 from counterpoint.design.design_settings import REFERENCE, DesignSettings, ImageFacts, epoch_flops
 from counterpoint.design.halving import round_cost, rungs
+from counterpoint.design.search_start import pool_of
 from counterpoint.report.words import duration
 
-OTHER, FOLDS, PROBED = 6.0, 3.5, 6e-4
+OTHER, ROTATION_FOLDS, PROBED = 6.0, 3.5, 6e-4
 """Seconds of a trial besides training: building and the criteria that every trial has; the rotation
 probe in folds; a probe, for each image that it reads. Measured on a core of 2.5 GHz with images of
 32 pixels and the narrow encoder, with 10,000 images and with 50,000."""
@@ -26,22 +27,25 @@ def plan_lines(
         f"{settings.full / epoch:.2g} epochs of {REFERENCE}",
         f"planned for cores that do {speed / 1e9:.3g} x 10^9 a second (--speed)",
         "",
-        f"{'':8}{'trials':>8}{'operations':>12}{'epochs':>8}{'a trial':>10}",
+        f"{'':8}{'trials':>8}{'operations':>12}{'epochs':>8}{'a trial, of cores':>18}",
     ]
     probed = PROBED * _images_probed(settings, ground) * len(settings.probes)
-    measuring = OTHER + (FOLDS if "rotation-folds" in settings.criteria else 0.0)
+    measuring = OTHER + (ROTATION_FOLDS if "rotation-folds" in settings.criteria else 0.0)
     kinds = [True] if halved is None else [True, False] if halved else [False]
     taken = dict.fromkeys(kinds, 0.0)
+    more = _more_at_first(settings, ground)
+    of_more = 0.0
     for kind in kinds:
-        for rung in rungs(settings.candidates, settings.full, halved=kind):
+        for place, rung in enumerate(rungs(settings.candidates, settings.full, halved=kind)):
             each = rung.budget.n / speed + measuring + probed
             taken[kind] += each * rung.places
+            of_more += more * each if kind is kinds[0] and place == 0 else 0.0
             name = f"rung {rung.number}" if kind else "in full"
             lines.append(
                 f"{name:8}{rung.places:>8}{rung.budget.n:>12.2g}"
-                f"{rung.budget.n / epoch:>8.2g}{duration(each * settings.cpus):>10}"
+                f"{rung.budget.n / epoch:>8.2g}{duration(each):>18}"
             )
-    fit = _that_fit(taken, halved, hours * 3600)
+    fit = _that_fit(taken, halved, hours * 3600 - of_more)
     ends = "" if rounds is None or rounds >= fit else f"; it ends after {rounds} (--rounds)"
     for kind in kinds:
         lines += [
@@ -49,11 +53,21 @@ def plan_lines(
             f"a round is {round_cost(settings.candidates, halved=kind):.3g} full trials, "
             f"{duration(taken[kind])} of one core",
         ]
+    if more:
+        known = settings.candidates + more
+        lines.append(f"the first round has all {known} known methods, {duration(of_more)} more")
     return [
         *lines,
-        f"{hours:g} core-hours hold about {fit} rounds with {fit * settings.candidates} "
+        f"{hours:g} core-hours hold about {fit} rounds with {fit * settings.candidates + more} "
         f"candidates{ends}",
     ]
+
+
+def _more_at_first(settings: DesignSettings, ground: ImageFacts) -> int:
+    """Return how many candidates the first round has beyond those of the others."""
+    if settings.strategy == "random" or settings.earlier is not None:
+        return 0
+    return max(0, len(pool_of(settings, ground)) - settings.candidates)
 
 
 def _images_probed(settings: DesignSettings, ground: ImageFacts) -> int:

@@ -7,33 +7,37 @@ folder may be kept and resumed without trials/. confirmed.json is the same for a
 import os
 from pathlib import Path
 
+from counterpoint.design.again import setting_words
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.design_settings import DesignSettings, differing, trial_of
 from counterpoint.design.evolution import Round
 from counterpoint.design.searched import Searched
 from counterpoint.framework import codec
 from counterpoint.study.bundle import read_study
-from counterpoint.study.durable_file import write_durably
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import FILE, ResultStore
 from counterpoint.study.trial import Trial
+from counterpoint.whole_file import write_whole
 
 SETTINGS, ROUNDS, TRIALS, OUTCOMES = "design.json", "rounds", "trials", "outcomes.json"
 CONFIRMED = "confirmed.json"
 
 
-def begin(settings: DesignSettings, out: Path) -> None:
-    """Write the settings of a search, or refuse a folder that has another search."""
-    file = out / SETTINGS
-    if not file.exists():
-        write_durably(file, settings.to_json() + "\n")
+def has_begun(out: Path) -> bool:
+    """Tell whether a folder has a search: one whose first round was written."""
+    return round_file(out, 0).exists()
+
+
+def refuse_another(settings: DesignSettings, out: Path) -> None:
+    """Refuse a folder that has a search with other settings."""
+    if not has_begun(out):
         return
     kept = read_settings(out)
     if other := differing(kept, settings):
-        name = other[0]
+        was, now = (setting_words(one, other[0]) for one in (kept, settings))
         raise ValueError(
-            f"design: {out} has a search with {name} {getattr(kept, name)!r}, and this one has "
-            f"{getattr(settings, name)!r}; give what it was begun with, or another --out"
+            f"design: {out} has a search with {was}, and this one has {now}; give what it was "
+            "begun with, or another --out"
         )
 
 
@@ -47,15 +51,20 @@ def round_file(out: Path, number: int) -> Path:
     return out / ROUNDS / f"{number:04d}.json"
 
 
-def write_round(out: Path, number: int, made: Round) -> None:
-    """Write a round: a candidate on each line, those that were refused, and how it is run."""
+def write_round(settings: DesignSettings, out: Path, number: int, made: Round) -> None:
+    """Write a round: a candidate on each line, those that were refused, and how it is run.
+
+    The settings come before the first one. From then on the folder has this search.
+    """
+    if number == 0:
+        write_whole(out / SETTINGS, settings.to_json() + "\n")
     taken = ",\n".join(one.to_json() for one in made.candidates)
     refused = ",\n".join(
         codec.to_text({"candidate": codec.encode(one), "why": why}) for one, why in made.refused
     )
     halved = codec.to_text(made.halved)
     text = f'{{"candidates": [\n{taken}\n], "refused": [\n{refused}\n], "halved": {halved}}}\n'
-    write_durably(round_file(out, number), text)
+    write_whole(round_file(out, number), text)
 
 
 def read_round(out: Path, number: int) -> Round | None:

@@ -12,10 +12,10 @@ from counterpoint.design.halving import Rung, promoted
 from counterpoint.design.search_files import (
     OUTCOMES,
     TRIALS,
-    begin,
+    has_begun,
     outcome_of,
     read_round,
-    round_file,
+    refuse_another,
     unbundle,
     write_round,
 )
@@ -23,12 +23,12 @@ from counterpoint.design.search_start import accept_of, first_of, pool_of
 from counterpoint.design.searched import Searched
 from counterpoint.failures import RunFailure
 from counterpoint.study.bundle import bundled
-from counterpoint.study.durable_file import write_durably
 from counterpoint.study.outcome import Outcome
 from counterpoint.study.result_store import FILE, ResultStore
 from counterpoint.study.runners.run_trials import RunTrials
 from counterpoint.study.trial import Trial
 from counterpoint.study.trial_job import labelled_splits, opened
+from counterpoint.whole_file import write_whole
 
 
 @runtime_checkable
@@ -72,11 +72,10 @@ def design(
     if settings.probes:
         trial = trial_of(pool[0], settings.rungs[-1], settings)
         labelled_splits(trial, opened(trial))
-    first = None if round_file(out, 0).exists() else first_of(settings, ground)
+    first = None if has_begun(out) else first_of(settings, ground)
+    refuse_another(settings, out)
     out.mkdir(parents=True, exist_ok=True)
-    begin(settings, out)  # after what may be refused: it ties the folder to these settings
     kept = unbundle(out)
-    accept = accept_of(settings, ground)
     found = Searched(settings)
     store = ResultStore(str(out / TRIALS))
     while True:
@@ -94,7 +93,7 @@ def design(
                 number,
                 found.judged(),
                 pool,
-                accept,
+                accept_of(settings, ground, halved=next_halved),
                 size=settings.candidates,
                 seen=found.seen,
                 strategy=settings.strategy,
@@ -105,7 +104,7 @@ def design(
                 raise ValueError(_nothing_to_try(made))
             if not made.candidates:  # the grammar is used up
                 return found
-            write_round(out, number, made)
+            write_round(settings, out, number, made)
         watcher.round_begun(number, made)
         found.rounds.append(made)
         try:
@@ -114,7 +113,7 @@ def design(
             if nothing is not None:
                 _forget_last_round(found, store, kept)
         finally:  # also of a round that was stopped
-            write_durably(out / OUTCOMES, bundled(_bundle(found, kept)))
+            write_whole(out / OUTCOMES, bundled(_bundle(found, kept)))
         if nothing is not None:
             raise RunFailure(nothing)
         watcher.round_ended(number, found, pool)
@@ -211,6 +210,13 @@ def _bundle(
     found: Searched, kept: Mapping[str, Outcome]
 ) -> tuple[list[Outcome], list[tuple[str, Trial]]]:
     """Return the outcomes in the order of the rounds, and those of rounds not read again yet."""
-    by_round = {one.fingerprint: one for one in found.outcomes.values()}
+    places = [
+        (candidate.fingerprint, rung.number)
+        for made in found.rounds
+        for rung in found.settings.rungs_of(made)
+        for candidate in made.candidates
+    ]
+    ended = [found.outcomes[place] for place in places if place in found.outcomes]
+    by_round = {one.fingerprint: one for one in ended}
     every = {**by_round, **{name: one for name, one in kept.items() if name not in by_round}}
     return list(every.values()), [(name, one.trial) for name, one in every.items()]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.design_settings import REFERENCE, DesignSettings, ImageFacts, image_facts
 from counterpoint.design.evolution import Accept, ranked
+from counterpoint.design.halving import rungs
 from counterpoint.design.population import best_of_each_kind, known
 from counterpoint.design.refusal import refusal
 from counterpoint.design.search_files import read_earlier
@@ -27,7 +28,7 @@ def pool_of(settings: DesignSettings, ground: ImageFacts) -> list[Candidate]:
 def shipped_that_fit(settings: DesignSettings) -> list[Candidate]:
     """Return the known methods that a search does not refuse, whether it ran them or not."""
     ground = image_facts(settings.data, size=settings.size, limit=settings.limit)
-    accept = accept_of(settings, ground)
+    accept = accept_of(settings, ground, halved=False)  # rivals are only run in full
     fitting = [one for one in pool_of(settings, ground) if accept(one) is None]
     if not fitting:
         raise ValueError(
@@ -56,9 +57,12 @@ def _bare(settings: DesignSettings, ground: ImageFacts) -> Encoder:
     return method_named(REFERENCE, size=ground.side, encoder=settings.encoder).encoder
 
 
-def accept_of(settings: DesignSettings, ground: ImageFacts) -> Accept:
-    """Return what refuses candidates: too large a batch, parts that do not fit, a long step."""
-    first = settings.rungs[0].budget.n
+def accept_of(settings: DesignSettings, ground: ImageFacts, *, halved: bool) -> Accept:
+    """Return what refuses candidates: too large a batch, parts that do not fit, a long step.
+
+    A step is too long for the first trials of a round, which are short where it is `halved`.
+    """
+    first = rungs(settings.candidates, settings.full, halved=halved)[0].budget.n
 
     def accept(candidate: Candidate) -> str | None:
         batch = candidate.settings.batch

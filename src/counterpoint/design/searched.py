@@ -51,7 +51,9 @@ class Searched:
         `to_come` says of each round whether it is halved.
         """
         size = self.settings.candidates
-        so_far = sum(round_cost(size, halved=one.halved) for one in self.rounds)
+        so_far = sum(
+            round_cost(size, halved=one.halved, first=len(one.candidates)) for one in self.rounds
+        )
         more = sum(round_cost(size, halved=halved) for halved in to_come)
         return self.core_hours * (1 + more / so_far)
 

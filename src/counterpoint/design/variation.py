@@ -57,7 +57,7 @@ def with_next_rates(parent: Candidate) -> list[Candidate]:
     """Return a candidate with the next learning rate of the table above its own, and below it.
 
     No other number is known to decide as much: three rivals gained 3.4 to 3.5 points of the linear
-    probe by theirs (docs/results.md). Drawn as any other setting it would hardly ever change.
+    probe by theirs (docs/design-results.md). Drawn as any other, it would hardly ever change.
 
     >>> from counterpoint.methods import simclr_small
     >>> one = Candidate(method=simclr_small(), training=(("lr", 0.003),), change="simclr-small")

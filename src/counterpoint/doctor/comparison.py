@@ -1,7 +1,7 @@
 """Precision, batch and compiling, measured on this machine within some seconds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from counterpoint.doctor.alternatives import Alternative, WayVerdict, decide
 from counterpoint.doctor.compile_trial import try_compiling
@@ -101,7 +101,9 @@ def _ready(job: Job, batch: int, precision: Precision) -> Racer:
     batches = some_batches(
         job.method.build(image=job.image), job.source, batch=batch, count=READ, workers=job.workers
     )
-    return racer(lambda: built_model(job), job.training, batches, job.source, precision=precision)
+    training = replace(job.training, precision=precision)
+    trained = replace(job, training=training)
+    return racer(lambda: built_model(trained), training, batches, job.source, precision=precision)
 
 
 def _sizes(small: int, way: Alternative, most: int) -> list[int]:

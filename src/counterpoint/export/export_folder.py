@@ -130,7 +130,7 @@ def _unfinished(place: Path) -> Path:
 
 
 def _finish(unfinished: Path, place: Path) -> None:
-    """Give what was proved its name; in a folder that is there the card comes last."""
+    """Move the proved files to their final place; into an existing folder the card moves last."""
     if unfinished.parent != place:
         unfinished.rename(place)
         return

@@ -6,6 +6,7 @@ from typing import Any
 
 from counterpoint.framework.wire import Exchange
 from counterpoint.plan.collectives import Collective, Strategy, collectives_of
+from counterpoint.plan.equal_nodes import equal_nodes
 from counterpoint.plan.goodput import (
     DETECT,
     FAILURES,
@@ -114,6 +115,7 @@ class Forecast:
         last call of it always. What comes once for an update can hide behind its last part.
         """
         many = self.workload.training.accumulate
+        _, each = equal_nodes(self.gpus, self.machine.node)
         spare = {name: taken.total for name, taken in self.parts.items()}
         waits: dict[str, float] = {}
         for one in self.collectives:
@@ -121,7 +123,7 @@ class Forecast:
             taken = times * one.seconds(
                 ranks=self.gpus,
                 link=self.machine.link,
-                node=self.machine.node,
+                node=each,
                 network=self.network,
             )
             room = spare.get(one.behind, 0.0) * times / many

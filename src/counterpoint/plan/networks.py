@@ -27,7 +27,7 @@ class Network:
     source: str
 
     def bytes(self, node: int) -> float:
-        """Return the bytes a second, in one direction, that one GPU of a full node has."""
+        """Return the bytes a second, in one direction, of one GPU in a node with so many."""
         return self.gigabits * 1e9 / 8 / (node if self.per_node else 1)
 
 

@@ -20,12 +20,14 @@ from torch import Tensor
 from counterpoint.framework.permutation import drawn
 from counterpoint.search.nearest_vectors import Nearest, nearest_rows, recall
 from counterpoint.vectors import Vectors
-from counterpoint.vectors.part_file import part_path, write_whole
+from counterpoint.vectors.part_file import part_path
+from counterpoint.whole_file import sweep_unfinished, whole_file, write_json
 
 INDEX, MATRIX, RECORD = "index.faiss", "index.f16", "index.json"
 FORMAT = 1
 TRAINED = 48  # vectors for each cell that k-means sees; faiss warns below 39
 CODE = 4  # numbers of a vector that share a byte of its code
+DEAD = 3600.0  # seconds without a write after which an unfinished index is abandoned; our choice
 LEAST = 256  # vectors: a code is one of as many centres
 TRIED, NEAR = 256, 10  # vectors by which the index is measured, and their neighbours
 ENOUGH = 0.97  # recall at which the search stops to become wider; our choice
@@ -139,7 +141,9 @@ def build_index(vectors: Vectors, parts: str) -> IvfPqIndex:
             "--index exact"
         )
     (vectors.folder / RECORD).unlink(missing_ok=True)
-    write_whole(vectors.folder / MATRIX, lambda place: _write_matrix(vectors, place))
+    sweep_unfinished(vectors.folder, "*index.*", older=DEAD)  # another search may build it, too
+    with whole_file(vectors.folder / MATRIX) as unfinished:
+        _write_matrix(vectors, unfinished)
     matrix = _mapped(vectors.folder, vectors.width)
     rows, width = matrix.shape
     cells, code = cells_for(rows), max(1, width // CODE)
@@ -153,9 +157,9 @@ def build_index(vectors: Vectors, parts: str) -> IvfPqIndex:
         index.add(some.float().numpy())
     record = IndexRecord(parts, cells, code, probes=1, recall=0.0)
     made = _widened(IvfPqIndex(index, matrix, record, vectors.folder))
-    write_whole(vectors.folder / INDEX, lambda place: _write_index(index, place))
-    text = json.dumps(asdict(made.record), indent=2) + "\n"
-    write_whole(vectors.folder / RECORD, lambda place: _write_text(place, text))
+    with whole_file(vectors.folder / INDEX) as unfinished:
+        _write_index(index, unfinished)
+    write_json(vectors.folder / RECORD, asdict(made.record))
     return made
 
 
@@ -219,10 +223,6 @@ def _record(folder: Path) -> IndexRecord | None:
         return IndexRecord(**found) if found.get("format") == FORMAT else None
     except (FileNotFoundError, ValueError, TypeError):  # none yet, or of another version
         return None
-
-
-def _write_text(place: Path, text: str) -> None:
-    place.write_text(text)
 
 
 def _faiss() -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterpoint.data.shards.tar_writer import ShardRow, write_to_disk
+from counterpoint.data.shards.tar_writer import ShardRow
+from counterpoint.whole_file import write_whole
 
 FOLDER = ".parts"
 LeftOut = tuple[str, str, str]
@@ -36,7 +37,7 @@ class PartRecord:
             "sizes": self.sizes,
             "left_out": self.left_out,
         }
-        write_to_disk(part_file(out, row.name), json.dumps(record).encode())
+        write_whole(part_file(out, row.name), json.dumps(record).encode())
 
 
 def part_file(out: Path, shard: str) -> Path:

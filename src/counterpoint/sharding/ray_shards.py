@@ -11,7 +11,6 @@ from typing import Any
 from counterpoint.failures import RunFailure
 from counterpoint.progress import tracked
 from counterpoint.ray_connection import joined_ray, room_on, worker_environment
-from counterpoint.sharding.part_record import done_parts
 from counterpoint.sharding.sharding_job import ShardingJob, Task
 
 AHEAD = 2  # tasks that wait for each slot
@@ -26,7 +25,7 @@ def opened_job(folder: str) -> ShardingJob:
 def shard_task(folder: str, task: Task) -> None:
     """Write one shard, unless another worker has."""
     job = opened_job(folder)
-    if job.shard_name(task) not in done_parts(job.out):
+    if not job.has(task):
         job.write_one(task)
 
 

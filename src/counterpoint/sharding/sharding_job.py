@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,17 +18,13 @@ from counterpoint.data.shards.shard_manifest import (
     SplitRecord,
     read_shard_manifest,
 )
-from counterpoint.data.shards.tar_writer import (
-    Record,
-    index_name,
-    sweep_unfinished,
-    write_shard,
-    write_to_disk,
-)
+from counterpoint.data.shards.tar_writer import Record, index_name, write_shard
 from counterpoint.data.source import Source
 from counterpoint.data.stores.local_files import LocalFiles
+from counterpoint.folder_lock import only_process
 from counterpoint.progress import tracked
 from counterpoint.sharding.image_names import image_name
+from counterpoint.sharding.job_folder import check_job_folder
 from counterpoint.sharding.part_record import (
     FOLDER,
     LeftOut,
@@ -36,6 +32,7 @@ from counterpoint.sharding.part_record import (
     done_parts,
     left_out_table,
     one_size,
+    part_file,
     read_part,
 )
 from counterpoint.sharding.process_pool import done_in_processes
@@ -46,8 +43,10 @@ from counterpoint.sharding.sharding_record import (
     read_sharding_record,
     sharding_record,
 )
+from counterpoint.whole_file import sweep_unfinished, write_whole
 
 LEFT_OUT = "left_out.csv"
+LOCK = "job.lock"
 SHARD_MB = 256  # large enough for a store's requests, small enough for a cache; anchors in docs
 DECODED = ("memory", "parquet")  # kinds of sources whose images have one shape where all do
 Task = tuple[str, int]
@@ -92,12 +91,8 @@ class ShardingJob:
             lanes=lanes,
             key=seed,
         )
-        job = cls(splits, record, place)
-        job._check_folder()
-        if not job.finished or job.left():
-            sweep_unfinished(place)
-            record.write(place)
-        return job
+        check_job_folder(place, record)
+        return cls(splits, record, place)
 
     @classmethod
     def resume(cls, out: str | Path) -> "ShardingJob":
@@ -109,6 +104,24 @@ class ShardingJob:
             )
         return cls(named_splits(open_encoded(record.data)), record, Path(out))
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be the only process that writes to the folder, if there is anything to write.
+
+        What a killed one left half written is removed.
+        """
+        if self.finished and not self.left():
+            yield
+            return
+        (self.out / FOLDER).mkdir(parents=True, exist_ok=True)
+        with only_process(self.out, f"{FOLDER}/{LOCK}"):
+            check_job_folder(
+                self.out, self.record
+            )  # another process may have begun or ended meanwhile
+            sweep_unfinished(self.out)
+            self.record.write(self.out)
+            yield
+
     @property
     def finished(self) -> bool:
         """Whether the manifest is there, which is written last."""
@@ -118,6 +131,13 @@ class ShardingJob:
         """List all shards."""
         splits = self.record.splits.items()
         return [(name, shard) for name, split in splits for shard in range(split.shards)]
+
+    def has(self, task: Task) -> bool:
+        """Tell whether a shard is there: its files, and its record until all are finished."""
+        name = self.shard_name(task)
+        files = [self.out / name, self.out / index_name(name)]
+        files += [] if self.finished else [part_file(self.out, name)]
+        return all(file.is_file() for file in files)
 
     def left(self) -> list[Task]:
         """List the shards that are still to be written, or again: those whose files are gone."""
@@ -192,7 +212,7 @@ class ShardingJob:
                 self.record.splits[name].source,
             )
         left_out = [one for part in every for one in part.left_out]
-        write_to_disk(self.out / LEFT_OUT, left_out_table(left_out))
+        write_whole(self.out / LEFT_OUT, left_out_table(left_out))
         if not splits["train"].count:
             raise ValueError(
                 f"shard: not one image of train can be decoded; {self.out / LEFT_OUT} says why"
@@ -216,29 +236,3 @@ class ShardingJob:
             return None
         channels = {shape[0] for shape in shapes if shape is not None}
         return (channels.pop() if len(channels) == 1 else 3, *size)
-
-    def _check_folder(self) -> None:
-        """Refuse a folder with other shards, or with anything else."""
-        known = read_sharding_record(self.out)
-        if self.finished:
-            self._check_manifest()
-            return
-        if known is not None and known != self.record:
-            raise ValueError(
-                f"out: {self.out} has shards of {known.data} with other settings or of other "
-                "images; give the same command, or another folder"
-            )
-        others = self.out.is_dir() and any(place.name != FOLDER for place in self.out.iterdir())
-        if known is None and others:  # without a record: it was killed before it wrote that
-            raise ValueError(f"out: {self.out} is not empty; needs a new folder")
-
-    def _check_manifest(self) -> None:
-        """Refuse a folder whose shards are finished, and are others."""
-        found, _ = read_shard_manifest(LocalFiles(self.out))
-        there = {name: (split.shards, split.source) for name, split in found.splits.items()}
-        ours = {name: (split.shards, split.source) for name, split in self.record.splits.items()}
-        if (there, found.key) != (ours, self.record.key):
-            raise ValueError(
-                f"out: {self.out} has shards of other images, or in other numbers; needs a new "
-                "folder"
-            )

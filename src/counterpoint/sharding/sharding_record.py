@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from counterpoint.data.shards.tar_writer import write_to_disk
 from counterpoint.data.source import Source
 from counterpoint.data.splits import Splits
 from counterpoint.framework.permutation import drawn
 from counterpoint.sharding.part_record import FOLDER
 from counterpoint.sharding.shard_plan import SplitPlan, shard_count, usual_lanes
+from counterpoint.whole_file import write_whole
 
 FILE = "job.json"
 SAMPLED = 256  # images whose length says how many fit into a shard
@@ -43,7 +43,7 @@ class ShardingRecord:
     def write(self, out: Path) -> None:
         """Write it beside the parts."""
         (out / FOLDER).mkdir(parents=True, exist_ok=True)
-        write_to_disk(out / FOLDER / FILE, json.dumps(asdict(self), indent=1).encode())
+        write_whole(out / FOLDER / FILE, json.dumps(asdict(self), indent=1).encode())
 
 
 def read_sharding_record(out: Path) -> ShardingRecord | None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import fsspec
 
-from counterpoint.study.durable_file import write_durably
 from counterpoint.study.outcome import Outcome, fingerprint_in
 from counterpoint.study.trial import Trial
+from counterpoint.whole_file import write_whole
 
 FILE, PLAN = "outcome.json", "study.json"
 
@@ -88,7 +88,7 @@ class ResultStore:
     def _write(self, key: str, text: str) -> None:
         system, place = self._at(key)
         if self.local:
-            write_durably(Path(place), text)
+            write_whole(Path(place), text)
         else:  # an object appears when all of it has arrived
             system.makedirs(place.rpartition("/")[0], exist_ok=True)
             system.pipe_file(place, text.encode())

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from counterpoint.study.trial import Trial
+from counterpoint.whole_file import write_json
 
 FILE = "settled.json"
 
@@ -34,7 +35,5 @@ def settled_before(folder: Path, trial: Trial) -> Settled | None:
 
 def settle(folder: Path, settled: Settled) -> Settled:
     """Keep a decision, whole or not at all."""
-    new = folder / f"{FILE}.new"
-    new.write_text(json.dumps(asdict(settled), indent=2) + "\n")
-    new.replace(folder / FILE)
+    write_json(folder / FILE, asdict(settled))
     return settled

@@ -12,7 +12,6 @@ from counterpoint.framework import Model
 from counterpoint.framework.settings import Training
 from counterpoint.job import Job
 from counterpoint.pretraining import pretrain
-from counterpoint.run import versions
 from counterpoint.study.budget import Seconds, StepCost
 from counterpoint.study.learning_rate import choose_rate
 from counterpoint.study.outcome import Cost, Outcome
@@ -31,6 +30,7 @@ from counterpoint.study.workplace import (
     spent_in,
 )
 from counterpoint.training.cost import step_flops
+from counterpoint.version import versions
 
 TIMED = 0.02  # of a budget in seconds: how long steps are timed before training
 

@@ -14,7 +14,7 @@ from counterpoint.training.fsdp.row_lengths import lengths_over_ranks
 
 
 def clipping_identity(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Say how gradients are clipped by what the Trainer is asked for: another way, another run.
+    """Return how the Trainer was asked to clip gradients; a run resumes with the same only.
 
     >>> clipping_identity({"gradient_clip_val": 1})
     {'gradient_clip_val': 1.0, 'gradient_clip_algorithm': 'norm'}
@@ -23,7 +23,7 @@ def clipping_identity(asked: Mapping[str, Any]) -> dict[str, Any]:
     """
     value: Any = asked.get("gradient_clip_val")
     kind = asked.get("gradient_clip_algorithm") or "norm"
-    clips = isinstance(value, int | float) and value > 0  # what is no number the Trainer refuses
+    clips = isinstance(value, int | float) and value > 0  # the Trainer refuses the rest
     return {
         "gradient_clip_val": float(value) if clips else None,
         "gradient_clip_algorithm": str(getattr(kind, "value", kind)).lower() if clips else None,

@@ -26,8 +26,8 @@ from counterpoint.vectors.part_file import (
     vector_column,
     vectors_of,
     write_table,
-    write_whole,
 )
+from counterpoint.whole_file import whole_file
 
 FILE = "views.parquet"
 SEED = 0x7669657773  # "views": which images, the same for everyone
@@ -120,7 +120,8 @@ def write_copies(
     whole = as_half(vectors).numpy()
     column = vector_column(whole, np.ones(len(whole), bool))
     table = arrow.table({"sample": samples, "copy": copies, "vector": column})
-    write_whole(path, lambda place: write_table(table, place))
+    with whole_file(path) as unfinished:
+        write_table(table, unfinished)
 
 
 def read_copies(path: Path, width: int) -> CopyVectors:

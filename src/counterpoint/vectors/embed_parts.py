@@ -16,17 +16,20 @@ from counterpoint.data.source import Cut
 from counterpoint.data.workers import loader_workers
 from counterpoint.evaluation import Representation
 from counterpoint.evaluation.placing import on_device
+from counterpoint.folder_lock import only_process
 from counterpoint.run import Run
 from counterpoint.vectors.copy_vectors import FILE as COPIES
 from counterpoint.vectors.copy_vectors import CopyMaker, copy_pieces, write_copies
 from counterpoint.vectors.encoder_address import EncoderAddress
 from counterpoint.vectors.numbered_splits import NumberedSplits, usual_part_size
-from counterpoint.vectors.part_file import finished_parts, part_path, sweep, write_part
+from counterpoint.vectors.part_file import finished_parts, part_path, write_part
 from counterpoint.vectors.read_ahead import read_pieces
 from counterpoint.vectors.stored_rows import ReadPiece, RowReader, StoredRow
 from counterpoint.vectors.vectors_folder import Vectors
 from counterpoint.vectors.vectors_record import FILE, VectorsRecord, data_record, encoder_record
+from counterpoint.whole_file import UNFINISHED, sweep_unfinished
 
+LOCK = ".embed.lock"
 COPIED = 1_000  # images of which copies are embedded for `curate`; our choice
 
 
@@ -58,10 +61,11 @@ def embed_data(
     torch.Size([6, 256])
     """
     job = EmbedJob.begin(run, data, out, limit=limit, map=map, part_size=part_size)
-    with job.ready(device):
-        job.do(job.left(), workers=workers)
-        job.do_copies(copies, workers=workers)
-    return job.finish()
+    with job.alone(copies):
+        with job.ready(device):
+            job.do(job.left(), workers=workers)
+            job.do_copies(copies, workers=workers)
+        return job.finish()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +108,7 @@ class EmbedJob:
             classes=None if numbers.classes is None else list(numbers.classes),
         )
         if there is None:
-            if folder.exists() and any(folder.iterdir()):
+            if folder.exists() and any(UNFINISHED not in f.name for f in folder.iterdir()):
                 raise ValueError(
                     f"out: {folder} is not empty and has no {FILE}; needs a new or an empty folder"
                 )
@@ -133,6 +137,22 @@ class EmbedJob:
         """List the parts that are not there yet."""
         done = finished_parts(self.folder)
         return [part for part in range(self.record.parts) if part not in done]
+
+    @contextmanager
+    def alone(self, copies: int = COPIED) -> Iterator[None]:
+        """Be the only process that writes to the folder, if there is anything to write.
+
+        What a killed one left half written is removed.
+        """
+        if self.left() or (copies and not (self.folder / COPIES).exists()):
+            with only_process(self.folder, LOCK):
+                sweep_unfinished(self.folder, "*.parquet")
+                try:
+                    yield
+                finally:
+                    (self.folder / LOCK).unlink(missing_ok=True)
+        else:
+            yield
 
     @contextmanager
     def ready(self, device: str | torch.device | None = None) -> Iterator[None]:
@@ -195,7 +215,6 @@ class EmbedJob:
 
     def finish(self) -> Vectors:
         """Open the folder, which is whole now."""
-        sweep(self.folder)
         return Vectors.open(self.folder)
 
 

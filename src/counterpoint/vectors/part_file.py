@@ -2,8 +2,7 @@
 
 import os
 import re
-import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ from jaxtyping import Float, Float16, Int64
 from torch import Tensor
 
 from counterpoint.vectors.stored_rows import StoredRow
+from counterpoint.whole_file import whole_file
 
 NAME = re.compile(r"part-(\d+)\.parquet")
-UNFINISHED = ".unfinished-"
 LARGEST = 65504.0  # of fp16
 
 
@@ -75,7 +74,8 @@ def write_part(
         columns[name] = [getattr(row, name) for row in rows]
     schema = part_schema(width)
     table = arrow.table({field.name: columns[field.name] for field in schema}, schema=schema)
-    write_whole(path, lambda place: write_table(table, place))
+    with whole_file(path) as unfinished:
+        write_table(table, unfinished)
 
 
 def vector_column(whole: "np.ndarray", readable: "np.ndarray") -> Any:
@@ -132,24 +132,3 @@ def as_half(vectors: Float[Tensor, "sample feature"]) -> Float[Tensor, "sample f
             "encoder whose last map is normalised: did its training diverge?"
         )
     return vectors.half()
-
-
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file under another name and rename it: nobody ever sees half of it."""
-    unfinished = path.with_name(f"{path.name}{UNFINISHED}{uuid.uuid4().hex[:12]}")
-    try:
-        write(unfinished)
-        descriptor = os.open(unfinished, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def sweep(folder: Path) -> None:
-    """Remove what killed processes left half written; for when every part is there."""
-    for left in folder.glob(f"*{UNFINISHED}*"):
-        left.unlink(missing_ok=True)

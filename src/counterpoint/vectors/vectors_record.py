@@ -14,7 +14,7 @@ from counterpoint.data import fingerprint_difference
 from counterpoint.run import Run
 from counterpoint.vectors.encoder_address import EncoderAddress
 from counterpoint.vectors.numbered_splits import NumberedSplits
-from counterpoint.vectors.part_file import write_whole
+from counterpoint.whole_file import write_json
 
 FILE = "vectors.json"
 FORMAT = 1
@@ -42,8 +42,7 @@ class VectorsRecord:
 
     def write(self, folder: Path) -> None:
         """Write vectors.json at once."""
-        text = json.dumps(asdict(self), indent=2) + "\n"
-        write_whole(folder / FILE, lambda place: _write_text(place, text))
+        write_json(folder / FILE, asdict(self))
 
     @classmethod
     def read(cls, folder: Path) -> "VectorsRecord":
@@ -151,7 +150,3 @@ def weights_sha256(encoder: nn.Module) -> str:
 
 def _origin(encoder: dict[str, Any]) -> str:
     return f"{encoder['name']} in {EncoderAddress(**encoder['address'])}"
-
-
-def _write_text(place: Path, text: str) -> None:
-    place.write_text(text)

@@ -92,8 +92,8 @@ def only_folder(images: EncodedSource) -> str:
     assert isinstance(images.store, Folder)
     files = images.store.index.files
     top, slash, _ = files[0].partition(b"/")
-    every = files.some(torch.arange(len(files))) if slash else []
-    return shown(top) if slash and all(name.startswith(top + slash) for name in every) else ""
+    # Names are sorted with the files of a folder side by side: the first and the last decide.
+    return shown(top) if slash and files[len(files) - 1].startswith(top + slash) else ""
 
 
 def _hidden(folder: Path) -> bool:

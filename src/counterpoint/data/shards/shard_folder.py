@@ -7,13 +7,14 @@ from pathlib import Path
 
 from counterpoint.data.shards.shard_manifest import MANIFEST, ShardManifest
 from counterpoint.data.shards.shard_table import TABLE, encode_shard_table
-from counterpoint.data.shards.tar_writer import ShardRow, write_to_disk
+from counterpoint.data.shards.tar_writer import ShardRow
+from counterpoint.whole_file import write_whole
 
 
 def finish_shards(folder: Path, rows: Sequence[ShardRow], manifest: ShardManifest) -> ShardManifest:
     """Write table and manifest; the manifest gets the SHA-256 of the table."""
     content = encode_shard_table(rows)
-    write_to_disk(folder / TABLE, content)
+    write_whole(folder / TABLE, content)
     done = replace(manifest, table=hashlib.sha256(content).hexdigest())
-    write_to_disk(folder / MANIFEST, done.encode())
+    write_whole(folder / MANIFEST, done.encode())
     return done

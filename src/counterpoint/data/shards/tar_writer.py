@@ -1,20 +1,17 @@
 """A shard is written whole: under another name, to the disk, and then under its own."""
 
 import hashlib
-import os
-import uuid
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from counterpoint.data.shards.shard_index import RECORD, encode_index
 from counterpoint.data.shards.tar_format import BLOCK, END, tar_header, tar_padded
+from counterpoint.whole_file import whole_file, write_whole
 
-UNFINISHED = ".unfinished-"
 SUFFIXES = {"JPEG": ".jpg", "TIFF": ".tif", "HEIF": ".heic"}
 
 
@@ -59,30 +56,24 @@ def write_shard(
     known: list[tuple[int, int, int]] = []
     names: list[str] = []
     numbers: list[int] = []
-    unfinished = _unfinished(folder / name)
-    try:
-        with unfinished.open("wb") as file:
-            length = 0
-            for number, record in enumerate(records):
-                header = tar_header(record_name(number, record.form), len(record.content))
-                known.append((length + BLOCK, len(record.content), zlib.crc32(record.content)))
-                names.append(record.name)
-                numbers += [] if record.label is None else [record.label]
-                for part in (header, tar_padded(record.content)):
-                    file.write(part)
-                    digest.update(part)
-                    length += len(part)
-            file.write(END)
-            digest.update(END)
-            length += len(END)
-            _flush(file)
-        unfinished.replace(folder / name)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(folder / name) as unfinished, unfinished.open("wb") as file:
+        length = 0
+        for number, record in enumerate(records):
+            header = tar_header(record_name(number, record.form), len(record.content))
+            known.append((length + BLOCK, len(record.content), zlib.crc32(record.content)))
+            names.append(record.name)
+            numbers += [] if record.label is None else [record.label]
+            for part in (header, tar_padded(record.content)):
+                file.write(part)
+                digest.update(part)
+                length += len(part)
+        file.write(END)
+        digest.update(END)
+        length += len(END)
     assert len(numbers) == len(known) * labels, f"{name}: all records have labels, or none has"
     found = np.array(known, RECORD) if known else np.zeros(0, RECORD)
     index = encode_index(found, length, labels=numbers if labels else None, names=names)
-    write_to_disk(folder / index_name(name), index)
+    write_whole(folder / index_name(name), index)
     sums = digest.digest(), hashlib.sha256(index).digest()
     return ShardRow(name, split, len(known), length, *sums)
 
@@ -94,37 +85,3 @@ def index_name(shard: str) -> str:
     'train-00000.idx'
     """
     return shard.removesuffix(".tar") + ".idx"
-
-
-def write_to_disk(path: Path, content: bytes) -> None:
-    """Write a file at once and to the disk, so that nobody ever sees half of it."""
-    unfinished = _unfinished(path)
-    try:
-        with unfinished.open("wb") as file:
-            file.write(content)
-            _flush(file)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def sweep_unfinished(folder: Path) -> None:
-    """Remove what killed processes left half written."""
-    for left in folder.glob(f".*{UNFINISHED}*"):
-        left.unlink(missing_ok=True)
-
-
-def _unfinished(path: Path) -> Path:
-    """Return the name of a file until it is whole; processes of any machine have their own."""
-    return path.with_name(f".{path.name}{UNFINISHED}{uuid.uuid4().hex[:12]}")
-
-
-def _flush(file: IO[bytes]) -> None:
-    """Wait until what was written is on the disk."""
-    file.flush()
-    os.fsync(file.fileno())

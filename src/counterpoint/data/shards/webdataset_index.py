@@ -4,7 +4,6 @@ It has the form of our own shards' index (`shard_index.py`), with checksums of 0
 the tar wrote none. It lies in the cache folder, never beside the tar.
 """
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from counterpoint.data.shards.tar_writer import index_name
 from counterpoint.data.shards.webdataset_headers import tar_members
 from counterpoint.data.shards.webdataset_samples import TarSamples, tar_samples
 from counterpoint.data.stores.files import Files
+from counterpoint.whole_file import write_whole
 
 AHEAD = 1 << 20  # bytes that are read at a time: of small images all, of large ones the headers
 MOST_INDEX = 1 << 30  # bytes
@@ -67,7 +67,7 @@ def tar_records(files: Files, name: str, version: str, *, beside: bool) -> TarRe
         return _decoded(place.read_bytes(), size)
     content = index_tar(files, name, size)
     with suppress(OSError):
-        _write(place, content)
+        write_whole(place, content)
     return _decoded(content, size)
 
 
@@ -116,16 +116,6 @@ def _decoded(content: bytes, size: int) -> TarRecords:
 def _place(files: Files, name: str, version: str) -> Path:
     known = digest_text(f"{FORM}\n{where(files)}\n{name}\n{version}")
     return cache_folder() / "tars" / known[:2] / f"{known[2:]}.idx"
-
-
-def _write(place: Path, content: bytes) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = place.with_name(f"{place.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(content)
-        unfinished.replace(place)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 class _Ahead:

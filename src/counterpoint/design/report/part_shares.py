@@ -14,10 +14,8 @@ from counterpoint.report.words import percent
 ENOUGH = 12  # candidates of a rung; of fewer a share says nothing. Our choice
 
 
-DRAWN = (
-    "On rung 0 candidates are independent draws, and the p is that of shuffled kinds. Later rungs "
-    "have those that were chosen, and no p. The shares do not add up."
-)
+DRAWN = "On rung {} candidates are independent draws, and the p is that of shuffled kinds. "
+CHOSEN = "Longer rungs have those that were chosen, and no p. "
 BRED = (
     "Parts did not vary independently, so the shares do not add up and say what went with success, "
     "not what caused it. For the same reason they have no p; those of a random search have one."
@@ -26,22 +24,24 @@ BRED = (
 
 def shares_section(material: DesignMaterial) -> Section | None:
     """Show how much of the differences each part explains, on every rung with enough trials."""
-    random = material.found.settings.strategy == "random"
+    found = material.found
+    begun = {found.settings.rungs_of(made)[0].number for made in found.rounds}
+    drawn = min(begun) if found.settings.strategy == "random" and len(begun) == 1 else None
     shown = []
     for rung, standing in enumerate(material.standings):
         if len(standing) < ENOUGH:
             continue
         methods = [material.candidates[name].method for name in standing]
-        found = part_importance(methods, list(standing.values()), independent=random and rung == 0)
-        shown.append((rung, len(standing), _table(found)))
+        shares = part_importance(methods, list(standing.values()), independent=rung == drawn)
+        shown.append((rung, len(standing), _table(shares)))
     if not shown:
         return None
-    if not random:  # the longest trials say most; in a random search rung 0 is the one with a p
+    if drawn is None:  # the longest trials say most; in a random search the first ones have a p
         shown.reverse()
     said = (
         "How much of the differences in rank between candidates is explained by which kind of part "
         "they have (eta squared), less what as many kinds explain by chance. "
-        + (DRAWN if random else BRED)
+        + (BRED if drawn is None else _drawn_words(drawn, [rung for rung, *_ in shown]))
         + " Numbers such as a temperature are left out."
     )
     rung, many, table = shown[0]
@@ -51,6 +51,12 @@ def shares_section(material: DesignMaterial) -> Section | None:
         summary = el("summary", {}, f"Rung {rung}, {many} candidates")
         body.append(el("details", {}, summary, table))
     return Section("importance", "Which part decides", join(body))
+
+
+def _drawn_words(drawn: int, shown: list[int]) -> str:
+    """Say which shares have a p."""
+    chosen = CHOSEN if max(shown) > drawn else ""
+    return DRAWN.format(drawn) + chosen + "The shares do not add up."
 
 
 def _table(found: list[Importance]) -> Html:

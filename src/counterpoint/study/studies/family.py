@@ -8,8 +8,9 @@ from counterpoint.study.studies.scales import BUDGET, NARROW, SEEDS, Scale, part
 from counterpoint.study.trial import Trial, seeds
 
 ENCODER = {"small": part_json(NARROW), "paper": "resnet18"}
-CRITERIA = ("rankme", "lidar", "alpha", "rotation", "learnability")
-"""Those that there were when this study was run: with another one its trials would be new ones."""
+MEASURED = ("rankme", "lidar", "alpha", "rotation", "learnability")
+"""Without labels: the criteria that there were when this study was run. With another one all of its
+trials would be new."""
 OPERATIONS = {
     # Those of SimCLR on this encoder at equal images: step_flops, times 176 steps of 128 images.
     "small": Flops(1.501e12),
@@ -37,7 +38,7 @@ def family(scale: Scale) -> list[Trial]:
             encoder=ENCODER[scale],
             budget=budget,
             rates=(),
-            criteria=CRITERIA,
+            criteria=MEASURED,
             row=name,
             column=column,
         )

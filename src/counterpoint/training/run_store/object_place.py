@@ -1,6 +1,5 @@
 """The objects below an address: listed, read, written and deleted, with the patience of stores."""
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 from counterpoint.data.stores.file_names import checked_name
 from counterpoint.data.stores.file_systems import file_system, in_time
 from counterpoint.data.stores.retry import Patience, ask, environment_patience
+from counterpoint.whole_file import whole_file
 
 Found = TypeVar("Found")
 PIECE = 8 << 20  # bytes of one request of a download
@@ -92,17 +92,10 @@ class ObjectPlace:
     def download(self, name: str, size: int, file: Path) -> None:
         """Read an object of `size` bytes into a file, piece by piece; it is whole or not there."""
         file.parent.mkdir(parents=True, exist_ok=True)
-        new = file.with_name(f".{file.name}.{os.getpid()}.part")
-        try:
-            with new.open("wb") as out:
-                for start in range(0, size, PIECE):
-                    piece = partial(self._piece, name, start, min(start + PIECE, size))
-                    out.write(self._do("read", name, piece))
-                out.flush()
-                os.fsync(out.fileno())
-            new.replace(file)
-        finally:
-            new.unlink(missing_ok=True)
+        with whole_file(file) as unfinished, unfinished.open("wb") as out:
+            for start in range(0, size, PIECE):
+                piece = partial(self._piece, name, start, min(start + PIECE, size))
+                out.write(self._do("read", name, piece))
 
     def delete(self, name: str) -> None:
         """Delete an object, if it is there."""

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from counterpoint.address import check_scheme, is_address, whole_address
+from counterpoint.whole_file import write_whole
 
 MARK = "address.txt"
 
@@ -71,9 +72,7 @@ def made_folder(folder: Path, address: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     mark = home / MARK
     if not mark.is_file():
-        new = mark.with_name(f".{MARK}.{os.getpid()}")
-        new.write_text(address + "\n")
-        new.replace(mark)
+        write_whole(mark, address + "\n")
     return folder
 
 

@@ -32,7 +32,8 @@ from counterpoint.training.run_store.run_address import (
     working_folder,
 )
 from counterpoint.training.run_store.store_plan import ORDER, whole_files
-from counterpoint.training.run_store.working_record import WorkingRecord, files_in, whole_file
+from counterpoint.training.run_store.working_record import WorkingRecord, files_in
+from counterpoint.whole_file import write_whole
 
 SMALL = (RUN, METHOD, METRICS, HEALTH, RECEIPTS, QUARANTINE, EVALUATION, BEFORE)
 TENSORS = (MODEL, START, ENCODER)
@@ -114,7 +115,7 @@ def _copied(place: str | Path, names: Iterable[str], *, what: str) -> Path:
 def _fetch(store: ObjectPlace, name: str, stamp: Stamp, file: Path) -> str:
     """Read a whole object; one that is replaced meanwhile is read again."""
     if stamp.size <= PIECE:
-        whole_file(file, store.read(name))
+        write_whole(file, store.read(name))
         return stamp.version
     for _ in range(3):
         store.download(name, stamp.size, file)
@@ -134,4 +135,4 @@ def _versions(folder: Path) -> dict[str, str]:
 
 
 def _keep(folder: Path, versions: dict[str, str]) -> None:
-    whole_file(folder / VERSIONS, json.dumps(versions).encode())
+    write_whole(folder / VERSIONS, json.dumps(versions))

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from counterpoint.address import is_address, whole_address
 from counterpoint.data.locking import alone
+from counterpoint.folder_lock import is_held
 from counterpoint.training.checkpoints.step_names import step_name
 from counterpoint.training.launcher import is_first, placement
-from counterpoint.training.run_lock import is_held
 from counterpoint.training.run_store.object_place import ObjectPlace
 from counterpoint.training.run_store.run_address import made_folder, working_folder
 from counterpoint.training.run_store.run_fetch import fetch_files, fetch_run, run_word, same_run

@@ -20,7 +20,7 @@ from typing import Any
 
 from counterpoint.data.stores.retry import Patience
 from counterpoint.failures import RunFailure
-from counterpoint.training.run_lock import LockedError, began
+from counterpoint.folder_lock import LockedError, began
 from counterpoint.training.run_store.object_place import ObjectPlace, Trouble, say_of_store
 from counterpoint.training.run_store.store_plan import LOCK
 

@@ -1,11 +1,11 @@
 """What a folder of this machine knows of the store that it belongs to."""
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from counterpoint.framework.codec import from_text
+from counterpoint.whole_file import write_whole
 
 RECORD = ".store.json"
 
@@ -44,14 +44,7 @@ class WorkingRecord:
     def write(self, folder: Path) -> None:
         """Write the record, whole or not at all."""
         record = {"run": self.run, "uploaded": self.uploaded}
-        whole_file(folder / RECORD, json.dumps(record).encode())
-
-
-def whole_file(file: Path, content: bytes) -> None:
-    """Write a small file, whole or not at all."""
-    new = file.with_name(f".{file.name.lstrip('.')}.{os.getpid()}.part")
-    new.write_bytes(content)
-    new.replace(file)
+        write_whole(folder / RECORD, json.dumps(record))
 
 
 def files_in(folder: Path) -> dict[str, Seen]:

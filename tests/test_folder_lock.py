@@ -11,17 +11,16 @@ import time
 import pytest
 
 import forked
-from counterpoint import ArraySource, Training, pretrain
+from counterpoint import ArraySource, Training, folder_lock, pretrain
+from counterpoint.folder_lock import FILE, STALE, LockedError, only_process
 from counterpoint.methods import simclr
 from counterpoint.parts.encoders import NarrowResNet
-from counterpoint.training import run_lock
-from counterpoint.training.run_lock import FILE, STALE, LockedError, only_run
 
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from counterpoint.training.run_lock import only_run
-with only_run(Path(sys.argv[1])):
+from counterpoint.folder_lock import only_process
+with only_process(Path(sys.argv[1])):
     child = os.fork() if "fork" in sys.argv else 1
     if child == 0:
         time.sleep(60)
@@ -70,16 +69,16 @@ def test_a_run_that_was_killed_is_in_nobodys_way_though_its_workers_live(tmp_pat
     process.send_signal(signal.SIGKILL)
     process.wait()
     os.kill(worker, 0)  # it is still there
-    with only_run(tmp_path):
+    with only_process(tmp_path):
         assert json.loads((tmp_path / FILE).read_text())["pid"] == os.getpid()
     os.kill(worker, signal.SIGKILL)
     assert (tmp_path / FILE).read_text() == ""
 
 
 def test_a_process_does_not_lock_a_folder_twice(tmp_path):
-    with only_run(tmp_path), pytest.raises(LockedError), only_run(tmp_path):
+    with only_process(tmp_path), pytest.raises(LockedError), only_process(tmp_path):
         pass
-    with only_run(tmp_path):
+    with only_process(tmp_path):
         pass
 
 
@@ -88,21 +87,21 @@ def test_a_process_does_not_lock_a_folder_twice(tmp_path):
     [(0.0, True, True), (0.0, False, False), (STALE + 5, False, False)],
 )
 def test_a_run_on_another_machine_counts_by_its_signs(tmp_path, monkeypatch, age, renewed, refused):
-    monkeypatch.setattr(run_lock, "RENEWED", 0.2)
+    monkeypatch.setattr(folder_lock, "RENEWED", 0.2)
     file, over = tmp_path / FILE, threading.Event()
     file.write_text(json.dumps({"host": "elsewhere", "pid": 7, "began": "1", "since": "then"}))
     now = time.time()
     os.utime(file, (now - age, now - age))
-    other = threading.Thread(target=run_lock._renew, args=(file, over))
+    other = threading.Thread(target=folder_lock._renew, args=(file, over))
     if renewed:
         other.start()
     try:
         if refused:
-            words = r"process 7 on elsewhere, since then.*stop it there"
-            with pytest.raises(LockedError, match=words), only_run(tmp_path):
+            words = r"process 7 on elsewhere writes to .* since then.*stop it there"
+            with pytest.raises(LockedError, match=words), only_process(tmp_path):
                 pass
         else:
-            with only_run(tmp_path):
+            with only_process(tmp_path):
                 assert json.loads(file.read_text())["pid"] == os.getpid()
     finally:
         over.set()
@@ -111,7 +110,7 @@ def test_a_run_on_another_machine_counts_by_its_signs(tmp_path, monkeypatch, age
 
 
 def test_a_run_that_failed_lets_go(tmp_path):
-    with pytest.raises(KeyError), only_run(tmp_path):
+    with pytest.raises(KeyError), only_process(tmp_path):
         raise KeyError
     assert (tmp_path / FILE).read_text() == ""
 
@@ -120,13 +119,15 @@ def test_where_there_are_no_locks_the_file_says_who_lives(tmp_path, monkeypatch)
     def without(*_):
         raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr(run_lock.fcntl, "lockf", without)
-    file, own = tmp_path / FILE, run_lock._own()
-    file.write_text(json.dumps(own | {"pid": os.getppid(), "began": run_lock.began(os.getppid())}))
+    monkeypatch.setattr(folder_lock.fcntl, "lockf", without)
+    file, own = tmp_path / FILE, folder_lock._own()
+    file.write_text(
+        json.dumps(own | {"pid": os.getppid(), "began": folder_lock.began(os.getppid())})
+    )
     with pytest.raises(LockedError, match=f"process {os.getppid()}"):
-        only_run(tmp_path).__enter__()
+        only_process(tmp_path).__enter__()
     file.write_text(json.dumps(own | {"pid": os.getppid(), "began": "another process"}))
-    with only_run(tmp_path):
+    with only_process(tmp_path):
         pass
 
 
@@ -135,5 +136,31 @@ def test_a_damaged_lock_file_locks_nothing(tmp_path, text):
     file = tmp_path / FILE
     file.write_text(text)
     os.utime(file, (0, 0))
-    with only_run(tmp_path):
+    with only_process(tmp_path):
         assert json.loads(file.read_text())["pid"] == os.getpid()
+
+
+def test_a_lock_that_its_holder_removes_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    """Else two processes would each hold a file of that name."""
+    take, taken = folder_lock._take, []
+
+    def slow(descriptor, folder, lock):
+        if not taken:
+            (tmp_path / FILE).unlink()
+        taken.append(descriptor)
+        take(descriptor, folder, lock)
+
+    monkeypatch.setattr(folder_lock, "_take", slow)
+    with only_process(tmp_path):
+        assert len(taken) == 2
+        assert json.loads((tmp_path / FILE).read_text())["pid"] == os.getpid()
+
+
+def test_others_of_a_group_may_take_a_lock_that_was_left(tmp_path):
+    before = os.umask(0o002)
+    try:
+        with only_process(tmp_path):
+            pass
+    finally:
+        os.umask(before)
+    assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o664

@@ -1,4 +1,4 @@
-"""One run in a folder: a lock that is held from its first step to its last byte.
+"""One writer in a folder: a lock that is held from its first step to its last byte.
 
 The system holds it for the process, not for the workers it has forked, and lets go when it dies.
 Where file systems have no locks between machines, the file says who holds it, and its time is
@@ -25,34 +25,34 @@ STALE = 60.0  # seconds without one after which one of another machine is dead w
 
 _HELD: set[Path] = set()
 """Folders of this process: the system would let it lock one twice."""
+_CHECKING = threading.Lock()
 
 
 class LockedError(ValueError):
-    """Another run works in this folder."""
+    """Another process writes to this folder."""
 
 
 @contextmanager
-def only_run(folder: Path) -> Iterator[None]:
-    """Be the only run that writes to a folder."""
+def only_process(folder: Path, lock: str = FILE) -> Iterator[None]:
+    """Be the only process that writes to a folder; `lock` is the name of a file in it."""
     folder = folder.resolve()
-    if folder in _HELD:
-        raise LockedError(_refusal(folder, _own()))
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(folder / FILE, flags, 0o644)
+    with _CHECKING:
+        if folder in _HELD:
+            raise LockedError(_refusal(folder, _own()))
+        _HELD.add(folder)
     over = threading.Event()
     try:
-        _take(descriptor, folder)
-        _HELD.add(folder)
-        threading.Thread(target=_renew, args=(folder / FILE, over), daemon=True).start()
+        descriptor = _taken(folder, lock)
         try:
+            threading.Thread(target=_renew, args=(folder / lock, over), daemon=True).start()
             yield
         finally:
             over.set()
-            _HELD.discard(folder)
             with suppress(OSError):  # a full disk: whoever comes next sees that we have ended
                 os.ftruncate(descriptor, 0)
+            os.close(descriptor)
     finally:
-        os.close(descriptor)
+        _HELD.discard(folder)
 
 
 def is_held(folder: Path) -> bool:
@@ -74,7 +74,24 @@ def is_held(folder: Path) -> bool:
     return False
 
 
-def _take(descriptor: int, folder: Path) -> None:
+def _taken(folder: Path, lock: str) -> int:
+    """Open the file and lock it; one that its holder has removed meanwhile is made anew."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        descriptor = os.open(folder / lock, flags, 0o666)
+        try:
+            _take(descriptor, folder, lock)
+            if os.path.samestat(os.fstat(descriptor), (folder / lock).stat()):
+                return descriptor
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _take(descriptor: int, folder: Path, lock: str) -> None:
     """Lock the file and write our name into it; refuse when somebody else holds it."""
     holder = _read(descriptor)
     try:
@@ -85,38 +102,40 @@ def _take(descriptor: int, folder: Path) -> None:
         locked = False
     else:
         locked = True
-    if holder and _lives(holder, descriptor, folder, locked=locked):
+    if holder and _lives(holder, descriptor, folder / lock, locked=locked):
         raise LockedError(_refusal(folder, holder))
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(_own()).encode(), 0)
     except OSError as error:
         raise LockedError(
-            f"out: {folder / FILE} cannot be written ({errno_name(error)}); "
+            f"out: {folder / lock} cannot be written ({errno_name(error)}); "
             "give another --out, or make room there"
         ) from error
 
 
-def _lives(holder: dict[str, Any], descriptor: int, folder: Path, *, locked: bool) -> bool:
+def _lives(holder: dict[str, Any], descriptor: int, file: Path, *, locked: bool) -> bool:
     """Tell whether the process that is named in the file still works."""
     if holder.get("host") == platform.node():
         same = began(int(holder.get("pid", 0))) == holder.get("began")
         return same and not locked  # its lock would have been in our way
     signed = os.fstat(descriptor).st_mtime
-    if _now(folder) - signed > STALE:
+    if _now(file) - signed > STALE:
         return False
-    sys.stderr.write(f"out     {folder} was written to by {holder.get('host')}: is it still?\n")
+    sys.stderr.write(
+        f"out     {file.parent} was written to by {holder.get('host')}: is it still?\n"
+    )
     end = time.monotonic() + 2 * RENEWED
     while time.monotonic() < end:
         time.sleep(RENEWED / 10)
-        if (folder / FILE).stat().st_mtime != signed:
+        if file.stat().st_mtime != signed:
             return True
     return False
 
 
-def _now(folder: Path) -> float:
+def _now(file: Path) -> float:
     """Return the time of the machine that has the disk: clocks of two machines differ."""
-    probe = folder / f".{FILE}.{os.getpid()}"
+    probe = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         probe.touch()
         return probe.stat().st_mtime
@@ -158,6 +177,6 @@ def _refusal(folder: Path, holder: dict[str, Any]) -> str:
     here = host == platform.node()
     stop = f"stop it (kill {pid})" if here else "stop it there"
     return (
-        f"out: another run writes to {folder} (process {pid} on {host}, since {since}); wait for "
-        f"it, {stop}, or give another --out"
+        f"out: process {pid} on {host} writes to {folder} since {since}; wait for it, {stop}, or "
+        "give another --out"
     )
