@@ -1,4 +1,4 @@
-"""The searches that are kept in the repository, and what docs/results.md says of them."""
+"""The searches that are kept in the repository, and what docs/design-results.md says of them."""
 
 import json
 from dataclasses import replace
@@ -10,6 +10,7 @@ import pytest
 
 from counterpoint.design.calibration_table import calibration_table
 from counterpoint.design.confirmation_plan import read_plan
+from counterpoint.design.confirmed import confirmed
 from counterpoint.design.criteria_calibration import calibration, chosen_name
 from counterpoint.design.design_settings import differing
 from counterpoint.design.population import known
@@ -25,13 +26,23 @@ FOURTH, RANDOM = DOCS / "design" / "fourth-search", DOCS / "design" / "random-se
 RIVALS = {"cmc-small": "CMC", "hcl-small": "HCL", "siglip-small": "SigLIP"}
 OTHER_RIVALS = {"ricercar-small": "Ricercar", "cmc-small": "CMC", "hcl-small": "HCL"}
 """Those of the third search."""
+PAGE = DOCS / "design-results.md"
 TUNED = {f"{row}, lr 0.01": f"{name}, rate 0.01" for row, name in RIVALS.items()}
+OTHER_TUNED = {
+    "ricercar-small, lr 0.02": "Ricercar, rate 0.02",
+    "cmc-small, lr 0.02": "CMC, rate 0.02",
+    "siglip-small, lr 0.05": "SigLIP, rate 0.05",
+}
+COLUMNS = [(equal, probe) for equal in ("operations", "images") for probe in ("linear", "knn")]
+TRIED = OTHER_RIVALS | {"siglip-small": "SigLIP", "dcl-small": "DCL", "simclr-small": "SimCLR"}
+"""Shipped methods that ran with every rate, for the tuned rivals of the third search."""
 
 
-def test_the_documented_worth_of_criteria_is_what_the_trials_say():
-    outcomes, _ = read_study(str(FIRST / "outcomes.json"))
+@pytest.mark.parametrize("study", [FIRST / "outcomes.json", DOCS / "results" / "family.json"])
+def test_the_documented_worth_of_criteria_is_what_the_trials_say(study):
+    outcomes, _ = read_study(str(study))
     table, _, _ = calibration_table(calibration(outcomes)).partition("\n\n")
-    assert table in (DOCS / "results.md").read_text()
+    assert table in PAGE.read_text()
 
 
 def sets_of_trials():
@@ -57,7 +68,7 @@ def sets_of_trials():
 
 
 def test_the_documented_losses_of_a_choice_are_what_the_trials_say():
-    text = (DOCS / "results.md").read_text()
+    text = PAGE.read_text()
     names = ["rotation", "rankme", "lidar", chosen_name(("rankme", "lidar"))]
     for row, trials in sets_of_trials().items():
         rows = calibration(trials, chosen=("rankme", "lidar"))
@@ -82,7 +93,7 @@ def test_a_search_can_be_resumed_and_names_no_machine(kept):
 @pytest.mark.parametrize("kept", [FIRST, SECOND, THIRD, FOURTH, RANDOM])
 def test_the_documented_command_has_the_criteria_of_the_search(kept):
     """The default changed after some of them, and a search resumes with its own only."""
-    lines = (DOCS / "results.md").read_text().splitlines()
+    lines = PAGE.read_text().splitlines()
     (command,) = [
         line
         for line in lines
@@ -101,7 +112,7 @@ def test_a_search_began_with_the_one_before(kept, earlier):
 
 def test_the_documented_figures_of_the_third_search_are_what_the_trials_say():
     outcomes, _ = read_study(str(THIRD / "outcomes.json"))
-    text = (DOCS / "results.md").read_text().partition("| third search, validation")[2]
+    text = PAGE.read_text().partition("| third search, validation")[2]
     cells = {}
     for one in outcomes:
         linear, knn = (100 * one.figures[f"{probe} validation"] for probe in ("linear", "knn"))
@@ -149,19 +160,19 @@ def test_the_documented_worth_of_the_rotation_probe_in_folds_is_what_the_trials_
         cells.append(f"{linear.regret:.1f} ({knn.regret:.1f})")
     cells.append(f"{linear.at_random:.1f} ({knn.at_random:.1f})")
     line = f"| {row} | {len(some)} | {' | '.join(cells)} |"
-    assert line in (DOCS / "results.md").read_text(), line
+    assert line in PAGE.read_text(), line
 
 
 def test_the_documented_rates_of_rivals_are_what_the_trials_say():
     outcomes, _ = read_study(str(THIRD / "confirmed.json"))
-    text = (DOCS / "results.md").read_text()
+    text = PAGE.read_text()
     rates = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05)
     assert f"one seed, linear | {' | '.join(f'{rate:g}' for rate in rates)} |" in text
     heats = [one for one in outcomes if one.trial.column == "heat"]
-    for row, name in OTHER_RIVALS.items():
+    for row, name in TRIED.items():
         own = [one for one in heats if one.trial.row.partition(", lr")[0] == row]
         found = {one.figures["lr"]: f"{_linear(one):.1f}" for one in own}
-        assert f"| {name} | {' | '.join(found.get(rate, '') for rate in rates)} |" in text
+        assert f"| {name} | {' | '.join(found[rate] for rate in rates)} |" in text
 
 
 def test_the_random_search_differs_from_the_fourth_in_its_strategy_alone():
@@ -169,7 +180,7 @@ def test_the_random_search_differs_from_the_fourth_in_its_strategy_alone():
 
 
 def test_the_documented_bests_of_the_fourth_and_the_random_search_are_what_the_trials_say():
-    text = (DOCS / "results.md").read_text()
+    text = PAGE.read_text()
     tried = [
         [
             100 * one.figures["linear validation"]
@@ -183,7 +194,7 @@ def test_the_documented_bests_of_the_fourth_and_the_random_search_are_what_the_t
 
 
 def test_what_is_said_of_the_draws_and_the_children_is_what_the_trials_say():
-    text = " ".join((DOCS / "results.md").read_text().partition("### Against luck")[2].split())
+    text = " ".join(PAGE.read_text().partition("## Against luck")[2].split())
     evolved, drawn = (read_study(str(kept / "outcomes.json"))[0] for kept in (FOURTH, RANDOM))
     children = [_linear(one) for one in evolved[24:]]
     *_, second, best = sorted(_linear(one) for one in drawn)
@@ -229,23 +240,42 @@ def test_a_shipped_method_is_what_a_search_found(kept, name):
 @pytest.mark.parametrize(
     ("kept", "found", "rivals"),
     [
-        (FIRST, "", RIVALS),
+        (FIRST, "first search, ", RIVALS),
         (SECOND, "second search, ", RIVALS),
         (THIRD, "third search, ", {"ricercar-small": "Ricercar"}),
     ],
 )
 def test_the_documented_confirmation_is_what_the_trials_say(kept, found, rivals):
     outcomes, _ = read_study(str(kept / "confirmed.json"))
-    text = (DOCS / "results.md").read_text()
+    text = PAGE.read_text()
     for row in (*rivals, "found 1", "found 2", "found 3"):
         name = rivals.get(row, f"{found}{row}")
         assert documented(name, row, "cifar10, equal operations", outcomes) in text
 
 
-def test_the_documented_figures_of_tuned_rivals_are_what_the_trials_say():
-    outcomes, _ = read_study(str(SECOND / "confirmed.json"))
-    text = (DOCS / "results.md").read_text()
-    for row, name in TUNED.items():
+def test_the_table_of_what_is_best_is_what_the_trials_say():
+    outcomes, _ = read_study(str(THIRD / "confirmed.json"))
+    rows = {"found 1": "Invention"} | OTHER_RIVALS | OTHER_TUNED
+    means = {row: [_mean(outcomes, row, *column) for column in COLUMNS] for row in rows}
+    best = [max(column) for column in zip(*means.values(), strict=True)]
+    text = PAGE.read_text().partition("| CIFAR-10 test, 5 seeds")[2].partition("\n\n")[0]
+    for row, figures in means.items():
+        marks = ["**" if one == top else "" for one, top in zip(figures, best, strict=True)]
+        cells = [f"{mark}{one:.1f}{mark}" for one, mark in zip(figures, marks, strict=True)]
+        assert f"| {rows[row]} | {' | '.join(cells)} |" in text
+
+
+def _mean(outcomes, row, equal, probe):
+    own = [o for o in outcomes if (o.trial.row, o.trial.column) == (row, f"cifar10, equal {equal}")]
+    assert len(own) == 5
+    return 100 * fmean(one.figures[probe] for one in own)
+
+
+@pytest.mark.parametrize(("kept", "tuned"), [(SECOND, TUNED), (THIRD, OTHER_TUNED)])
+def test_the_documented_figures_of_tuned_rivals_are_what_the_trials_say(kept, tuned):
+    outcomes, _ = read_study(str(kept / "confirmed.json"))
+    text = PAGE.read_text()
+    for row, name in tuned.items():
         assert documented(name, row, "cifar10, equal operations", outcomes) in text
 
 
@@ -253,12 +283,12 @@ def test_the_documented_figures_of_tuned_rivals_are_what_the_trials_say():
     ("kept", "start", "found", "rivals"),
     [
         (SECOND, "| equal images, test", "second search, ", RIVALS | TUNED),
-        (THIRD, "| third search, equal images, test", "third search, ", OTHER_RIVALS),
+        (THIRD, "| third search, equal images, test", "third search, ", OTHER_RIVALS | OTHER_TUNED),
     ],
 )
 def test_the_documented_figures_at_equal_images_are_what_the_trials_say(kept, start, found, rivals):
     outcomes, _ = read_study(str(kept / "confirmed.json"))
-    text = (DOCS / "results.md").read_text().partition(start)[2].partition("\n\n")[0]
+    text = PAGE.read_text().partition(start)[2].partition("\n\n")[0]
     for row in (*rivals, "found 1", "found 2", "found 3"):
         name = rivals.get(row, f"{found}{row}")
         assert documented(name, row, "cifar10, equal images", outcomes) in text
@@ -273,9 +303,41 @@ def test_the_documented_figures_at_equal_images_are_what_the_trials_say(kept, st
 )
 def test_the_documented_figures_on_other_images_are_what_the_trials_say(kept, names):
     outcomes, _ = read_study(str(kept / "confirmed.json"))
-    text = (DOCS / "results.md").read_text().partition("| caltech20, equal operations")[2]
+    text = PAGE.read_text().partition("| caltech20, equal operations")[2]
     for row, name in names.items():
         assert documented(name, row, "caltech20, equal operations", outcomes) in text
+
+
+def test_what_is_said_of_invention_against_tuned_rivals_is_what_the_trials_say():
+    outcomes, planned = read_study(str(THIRD / "confirmed.json"))
+    own = [one for one in outcomes if one.trial.name.startswith("confirm ")]
+    trials = [trial for _, trial in planned if trial.name.startswith("confirm ")]
+    found = [f"found {place}" for place in (1, 2, 3)]
+    compared = {
+        (one.rival.partition("-")[0], one.column.rpartition(" ")[2], one.probe): one
+        for one in confirmed(own, found=found, planned=trials)
+        if one.found == "found 1" and one.rival in OTHER_TUNED
+    }
+    text = " ".join(PAGE.read_text().partition("### Rivals whose rate was chosen")[2].split())
+    one = compared["ricercar", "operations", "linear"]
+    assert f"Its lead over tuned Ricercar is {one.points:.1f} points" in text
+    assert f"(p {one.p:.1g} before the correction, {one.corrected:.2g} after it)" in text
+    linear = {key: compared[key, "operations", "linear"] for key in ("cmc", "siglip")}
+    assert max(one.corrected for one in linear.values()) < 0.00001
+    ahead = [f"{one.points:.1f}" for one in linear.values()]
+    assert f"by {' and '.join(ahead)} points (p below 0.00001" in text
+    knn = {key: compared[key, "operations", "knn"] for key in ("ricercar", "cmc", "siglip")}
+    assert f"{-knn['ricercar'].points:.1f} points ahead of Invention (p 0.005)" in text
+    assert f"{knn['ricercar'].corrected:.1g}" == "0.005"
+    assert f"Invention is {knn['cmc'].points:.1f} points ahead of tuned CMC" in text
+    assert knn["cmc"].corrected < 0.00001
+    assert knn["siglip"].corrected > 0.05
+    few = {key: compared[key, "images", "linear"] for key in ("ricercar", "siglip", "cmc")}
+    said = [f"{one.points:.1f}" for one in few.values()]
+    chances = [f"{one.corrected:.2g}" for one in few.values()]
+    assert chances == ["0.29", "0.059", "1"]
+    assert f"{said[0]} points ahead of Ricercar (p 0.29), {said[1]} of SigLIP (p 0.06)" in text
+    assert f"and {said[2]} of CMC (p 1)" in text
 
 
 def documented(name, row, column, outcomes):
