@@ -410,6 +410,23 @@ def test_lines_say_how_far_it_is_and_what_is_best(settings, tmp_path):
     assert "-small" in best.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("halved", "begun", "whole"), [(0, 1, 12), (1, 1 / 9, 4 / 9 + 1 / 3 + 1 + 4 + 4)]
+)
+def test_from_the_first_trial_on_the_time_left_is_that_of_the_rounds_asked_for(
+    settings, tmp_path, halved, begun, whole
+):
+    """`begun` is what the first trial costs and `whole` what all do, in full trials."""
+    needed = []
+    lines = SearchProgress(
+        hours=99.0, cores=2, write=lambda _: needed.append(lines.needed), rounds=3, halved=halved
+    )
+    asked = {"hours": 99.0, "rounds": 3, "halved": halved}
+    design(settings, tmp_path, run=Pretended(), watcher=lines, **asked)
+    first = next(hours for hours in needed if hours < 99.0)
+    assert first == pytest.approx(whole / begun * SECONDS / 3600)
+
+
 def test_the_nearest_known_method_is_named():
     simclr, other = search_start.known(32, NarrowResNet())[2:4]
     assert nearest_words(simclr, [other, simclr]) == "it is simclr-small"

@@ -37,7 +37,7 @@ class SearchProgress:
     before: float = 0.0
     """Core-hours of earlier sittings."""
     needed: float = inf
-    """Core-hours that all the rounds will take, once there was one."""
+    """Core-hours that all the rounds will take, as dear as the trials so far."""
     place: str = ""
     total: int = 0
     done: int = 0
@@ -64,6 +64,8 @@ class SearchProgress:
         if self.began is None:  # the first: what it took is of this sitting
             self.before = found.core_hours - core_hours(outcome, found.settings)
             self.began = self.now() - outcome.cost.seconds
+        if self.rounds is not None:
+            self.needed = found.hours_of(self.rounds, self.halved)
         what = outcome.trial.row if len(outcome.trial.row) <= WORDS else _cut(outcome.trial.row)
         self._say(
             f"{self.place}: {self.done} of {self.total}, {what}: {_state(outcome)}, "
@@ -71,11 +73,6 @@ class SearchProgress:
         )
 
     def round_ended(self, number: int, found: Searched, pool: Sequence[Candidate]) -> None:
-        if self.rounds is not None:  # as dear as the rounds so far, for what they train
-            to_come = range(number + 1, self.rounds)
-            self.needed = found.hours_with(
-                found.will_be_halved(one, self.halved) for one in to_come
-            )
         self._say(round_words(number, found, self.hours))
         best = ranked(found.judged())
         for line in best_lines(best[0], found, pool) if best else ["nothing has lived so far"]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from counterpoint.design.candidate import Candidate
 from counterpoint.design.design_settings import DesignSettings
 from counterpoint.design.evolution import Judged, Round
-from counterpoint.design.halving import round_cost
+from counterpoint.design.halving import SHARES, round_cost
 from counterpoint.design.judging import same_figures, standing
 from counterpoint.study.outcome import Outcome
 
@@ -50,12 +50,28 @@ class Searched:
 
         `to_come` says of each round whether it is halved.
         """
+        more = sum(round_cost(self.settings.candidates, halved=halved) for halved in to_come)
+        return self.core_hours * (1 + more / self._begun)
+
+    def hours_of(self, rounds: int, halved: int | None) -> float:
+        """Return the core-hours of so many rounds, the first `halved` by halving, or all.
+
+        An operation is taken to cost what it did in the trials that have ended. The last round may
+        be under way.
+        """
         size = self.settings.candidates
-        so_far = sum(
+        to_come = [self.will_be_halved(one, halved) for one in range(len(self.rounds), rounds)]
+        whole = self._begun + sum(round_cost(size, halved=one) for one in to_come)
+        ended = sum(SHARES[rung] for _, rung in self.outcomes)
+        return self.core_hours * whole / ended
+
+    @property
+    def _begun(self) -> float:
+        """What the rounds that were begun cost, in full trials."""
+        size = self.settings.candidates
+        return sum(
             round_cost(size, halved=one.halved, first=len(one.candidates)) for one in self.rounds
         )
-        more = sum(round_cost(size, halved=halved) for halved in to_come)
-        return self.core_hours * (1 + more / so_far)
 
     def will_be_halved(self, number: int, halved: int | None) -> bool:
         """Whether a round to come is, if the first `halved` ones are, or all.
