@@ -14,6 +14,7 @@ from counterpoint.cli import main
 from counterpoint.design.design_settings import DesignSettings, ImageFacts, epoch_flops, full_flops
 from counterpoint.design.plan_words import OTHER, PROBED, ROTATION_FOLDS, plan_lines
 from counterpoint.design.search_files import read_design
+from counterpoint.report.words import duration
 
 COUNTERPOINT = Path(sys.executable).with_name("counterpoint")
 SHORT = ["--limit", "240", "--batch-size", "32", "--candidates", "3", "--full-epochs", "12"]
@@ -48,7 +49,7 @@ def test_hours_hold_ten_rounds_and_a_trial_is_an_epoch_at_most():
     assert rounds >= 6  # the criteria take their time too, in short trials most
     assert "ends after" not in lines[-1]
     few = plan_lines(DesignSettings(data="", full=short), ground, 1.0, 40e9, 2)
-    assert few[-1].endswith("; it ends after 2 (--rounds)")
+    assert "; it ends after 2 (--rounds): 54 candidates, " in few[-1]
 
 
 def test_a_plan_says_what_rounds_without_halving_take():
@@ -62,6 +63,11 @@ def test_a_plan_says_what_rounds_without_halving_take():
     ]
     assert "a round is 27 full trials" in lines[-2]
     assert "hold about 2 rounds with 54 candidates" in lines[-1]
+    one = plan_lines(settings, ground, hours, 40e9, 1, 0)
+    assert one[-1].endswith(f"(--rounds): 27 candidates, {duration(27 * seconds)} of one core")
+    assert ", 0.33 epochs of simclr-small" in one[0]
+    whole = DesignSettings(data="", full=epoch_flops(ground, settings.encoder))
+    assert ", 1 epoch of simclr-small" in plan_lines(whole, ground, hours, 40e9)[0]
     both = plan_lines(settings, ground, hours, 40e9, None, 1)
     assert sum(line.startswith("rung") for line in both) == 3
     assert "from round 1 on, without halving:" in both

@@ -24,7 +24,7 @@ def plan_lines(
     epoch = epoch_flops(ground, settings.encoder, settings.batch)
     lines = [
         f"{ground.count:,} images to train on; a full trial takes {settings.full:.2g} operations, "
-        f"{settings.full / epoch:.2g} epochs of {REFERENCE}",
+        f"{_epochs(settings.full / epoch)} of {REFERENCE}",
         f"planned for cores that do {speed / 1e9:.3g} x 10^9 a second (--speed)",
         "",
         f"{'':8}{'trials':>8}{'operations':>12}{'epochs':>8}{'a trial, of cores':>18}",
@@ -46,7 +46,13 @@ def plan_lines(
                 f"{rung.budget.n / epoch:>8.2g}{duration(each):>18}"
             )
     fit = _that_fit(taken, halved, hours * 3600 - of_more)
-    ends = "" if rounds is None or rounds >= fit else f"; it ends after {rounds} (--rounds)"
+    ends = ""
+    if rounds is not None and rounds < fit:
+        all_of_them = of_more + sum(taken[halved is None or one < halved] for one in range(rounds))
+        ends = (
+            f"; it ends after {rounds} (--rounds): {rounds * settings.candidates + more} "
+            f"candidates, {duration(all_of_them)} of one core"
+        )
     for kind in kinds:
         lines += [
             "" if kind is kinds[0] else f"from round {halved} on, without halving:",
@@ -61,6 +67,12 @@ def plan_lines(
         f"{hours:g} core-hours hold about {fit} rounds with {fit * settings.candidates + more} "
         f"candidates{ends}",
     ]
+
+
+def _epochs(number: float) -> str:
+    """Return a number of epochs in words."""
+    shown = f"{number:.2g}"
+    return f"{shown} epoch" if shown == "1" else f"{shown} epochs"
 
 
 def _more_at_first(settings: DesignSettings, ground: ImageFacts) -> int:

@@ -115,9 +115,8 @@ class ShardingJob:
             return
         (self.out / FOLDER).mkdir(parents=True, exist_ok=True)
         with only_process(self.out, f"{FOLDER}/{LOCK}"):
-            check_job_folder(
-                self.out, self.record
-            )  # another process may have begun or ended meanwhile
+            # Another process may have begun or ended meanwhile.
+            check_job_folder(self.out, self.record)
             sweep_unfinished(self.out)
             self.record.write(self.out)
             yield
