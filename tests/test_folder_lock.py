@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -154,6 +155,23 @@ def test_a_lock_that_its_holder_removes_meanwhile_is_taken_anew(tmp_path, monkey
     with only_process(tmp_path):
         assert len(taken) == 2
         assert json.loads((tmp_path / FILE).read_text())["pid"] == os.getpid()
+
+
+def test_a_lock_whose_folder_is_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    """As the first of two `shard` commands does at its end."""
+    take, taken = folder_lock._take, []
+    (tmp_path / ".parts").mkdir()
+
+    def slow(descriptor, folder, lock):
+        if not taken:
+            shutil.rmtree(tmp_path / ".parts")
+        taken.append(descriptor)
+        take(descriptor, folder, lock)
+
+    monkeypatch.setattr(folder_lock, "_take", slow)
+    with only_process(tmp_path, ".parts/job.lock"):
+        assert len(taken) == 2
+        assert (tmp_path / ".parts/job.lock").is_file()
 
 
 def test_others_of_a_group_may_take_a_lock_that_was_left(tmp_path):

@@ -13,14 +13,12 @@ from pathlib import Path
 import pytest
 
 import forked
-from counterpoint.run import write_json
-from counterpoint.whole_file import sweep_unfinished, whole_file, write_whole
+from counterpoint.whole_file import sweep_unfinished, whole_file, write_json, write_whole
 
 CODE = """
 import time
 from pathlib import Path
-from counterpoint.run import write_json
-from counterpoint.whole_file import whole_file
+from counterpoint.whole_file import whole_file, write_json
 with whole_file(Path("x.txt")) as unfinished:
     unfinished.write_text("half")
     time.sleep(600)
@@ -91,6 +89,8 @@ def test_of_what_is_left_only_that_which_nobody_writes_is_removed(tmp_path):
         (tmp_path / f".{name}.unfinished-1").write_text("half")
     sweep_unfinished(tmp_path, "*.parquet", older=3600)
     assert len(names(tmp_path)) == 2
+    ahead = time.time() + 60  # by the clock of a file server
+    os.utime(tmp_path / ".a.parquet.unfinished-1", (ahead, ahead))
     sweep_unfinished(tmp_path, "*.parquet")
     assert names(tmp_path) == [".b.json.unfinished-1"]
 

@@ -78,6 +78,7 @@ def _taken(folder: Path, lock: str) -> int:
     """Open the file and lock it; one that its holder has removed meanwhile is made anew."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
+        (folder / lock).parent.mkdir(exist_ok=True)  # its holder may remove that, too
         descriptor = os.open(folder / lock, flags, 0o666)
         try:
             _take(descriptor, folder, lock)

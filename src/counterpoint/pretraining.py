@@ -39,7 +39,11 @@ from counterpoint.training.run_store.run_address import run_place
 from counterpoint.training.run_store.run_copy import local_checkpoint
 from counterpoint.training.run_store.run_store import RunStore
 from counterpoint.training.signals import Notice
-from counterpoint.training.small_maps import multiply_small_maps, plain_convolutions
+from counterpoint.training.small_maps import (
+    multiply_small_maps,
+    plain_convolutions,
+    product_is_faster,
+)
 from counterpoint.training.summary import start_table
 from counterpoint.training.trainer import (
     check_trainer_options,
@@ -142,6 +146,7 @@ def pretrain(
         said = f"{run_place(folder)} finished at step {job.steps}: nothing to do"
         console.print(said, markup=False)
         model.load_state_dict(load_file(folder / MODEL))
+        plain_convolutions(model)
         return Run(folder, job.method, model, job.image, job.training)
     begun = None
     with ExitStack() as held, Notice() as notice:
@@ -214,7 +219,7 @@ def built_model(job: Job) -> Model:
         load_start(model, job.start)
     if job.weights is not None:
         load_initial(model, job.weights)
-    if job.training.precision == "bf16-mixed":
+    if product_is_faster(job.training.precision):
         multiply_small_maps(model)
     if job.training.compile:
         assert isinstance(model.encoder, nn.Module)

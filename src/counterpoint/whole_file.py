@@ -62,7 +62,7 @@ def sweep_unfinished(folder: Path, names: str = "*", *, older: float = 0.0) -> N
     """
     for left in folder.glob(f"{names}{UNFINISHED}*"):
         with suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime >= older:
+            if not older or time.time() - left.stat().st_mtime >= older:
                 left.unlink()
 
 

@@ -21,6 +21,7 @@ from counterpoint.data.layouts.detect import open_encoded
 from counterpoint.data.source import all_labels, read_images
 from counterpoint.data.stores.local_files import LocalFiles
 from counterpoint.sharding import ShardingJob
+from counterpoint.sharding.part_record import PartRecord
 from counterpoint.sharding.verification import verify_shards
 
 CLASSES = ("butterfly", "dolphin", "watch")
@@ -46,6 +47,30 @@ def made(data, out, *, workers=0, **settings):
     with job.alone():
         job.write(job.left(), workers=workers)
         return job.finish()
+
+
+def test_shards_are_written_in_a_folder_that_is_held_for_them(photos_folder, tmp_path):
+    job = ShardingJob.begin(str(photos_folder), tmp_path / "out", images=8)
+    with pytest.raises(ValueError, match=r"belong in `with job.alone\(\):`"):
+        job.write(job.left(), workers=0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_shard_is_there_once_its_record_is(photos_folder, tmp_path, monkeypatch):
+    """Also in a finished folder, where a worker dies before it has written the record."""
+    out = tmp_path / "out"
+    made(photos_folder, out, images=30)
+    (out / "train-00000.tar").unlink()
+    job = ShardingJob.begin(str(photos_folder), out, images=30)
+    with job.alone():
+        (task,) = job.left()
+        with monkeypatch.context() as patched:
+            patched.setattr(PartRecord, "write", lambda *_: None)
+            job.write_one(task)
+        assert not job.has(task)
+        job.write_one(task)
+        assert job.has(task)
+        job.finish()
 
 
 def contents(folder):

@@ -4,7 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -12,11 +12,17 @@ from tests.reference import convolution
 from torch import nn
 
 from counterpoint import pretrain, training_of
+from counterpoint.doctor import compile_trial
 from counterpoint.methods import METHODS
 from counterpoint.pretraining import built_model
 from counterpoint.resolve import resolve
 from counterpoint.training import small_maps
-from counterpoint.training.small_maps import SmallMapConv2d, multiply_small_maps, weight_gradient
+from counterpoint.training.small_maps import (
+    SmallMapConv2d,
+    multiply_small_maps,
+    plain_convolutions,
+    weight_gradient,
+)
 
 SHAPES = [
     ((3, 3), (1, 1), (1, 1), (4, 4)),
@@ -97,8 +103,9 @@ def test_larger_maps_few_channels_and_fp32_are_torchs(side, channels, half, monk
     assert not calls
 
 
-def test_without_a_gradient_it_is_torchs():
+def test_without_a_gradient_it_is_torchs(monkeypatch):
     theirs, ours = pair()
+    monkeypatch.setattr(small_maps._Convolution, "apply", None)
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         assert torch.equal(theirs(torch.ones(2, 32, 4, 4)), ours(torch.ones(2, 32, 4, 4)))
     ours.weight.requires_grad_(False)
@@ -106,6 +113,25 @@ def test_without_a_gradient_it_is_torchs():
     with torch.autocast("cpu", torch.bfloat16):
         ours(maps).sum().backward()
     assert maps.grad is not None
+
+
+@pytest.mark.parametrize("form", [torch.contiguous_format, torch.channels_last])
+def test_maps_have_the_order_in_memory_that_torch_gives_them(form, monkeypatch):
+    """An encoder may ask for a view of them."""
+    calls = watched(monkeypatch)
+    theirs, ours = (conv.to(memory_format=form) for conv in pair())
+    maps = torch.randn(8, 32, 4, 4).to(memory_format=form)
+    (values, *_), (found, *_) = stepped(theirs, maps), stepped(ours, maps)
+    assert found.stride() == values.stride()
+    assert len(calls) == 1
+
+
+def test_one_that_was_parametrised_keeps_its_parametrisation():
+    _, ours = pair()
+    network = nn.Sequential(ours)
+    nn.utils.parametrizations.weight_norm(network[0])
+    plain_convolutions(network)
+    assert network[0](torch.ones(1, 32, 4, 4)).shape == (1, 24, 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -152,27 +178,52 @@ def job(images, **settings):
 
 
 @pytest.fixture
+def units(monkeypatch):
+    """Pretend that this machine has matrix units for bf16, or has none."""
+    have = {"amx_bf16": True}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: have)
+    return have
+
+
+@pytest.fixture
 def images():
     return torch.randint(256, (48, 3, 32, 32), dtype=torch.uint8)
 
 
-def test_what_is_built_for_training_has_them(images):
+def test_what_is_built_for_training_has_them(images, units):
     convs = [m for m in built_model(job(images)).modules() if isinstance(m, nn.Conv2d)]
     assert convs
     assert {type(conv) for conv in convs} == {SmallMapConv2d}
     given = job(images)
     full = replace(given, training=replace(given.training, precision="32-true"))
     assert not any(isinstance(m, SmallMapConv2d) for m in built_model(full).modules())
+    units["amx_bf16"] = False
+    assert not any(isinstance(m, SmallMapConv2d) for m in built_model(given).modules())
+
+
+def test_doctor_compares_compiling_with_what_is_trained(images, units, monkeypatch):
+    built = []
+    monkeypatch.setattr(compile_trial, "racer", lambda build, *_, **__: built.append(build()))
+    monkeypatch.setattr(compile_trial, "race", lambda *_, **__: [])
+    given = job(images)
+    asked = {"method": given.method.to_json(), "training": asdict(given.training), "threads": 1}
+    asked |= {"image": given.image, "batch": 16, "precision": "bf16-mixed"}
+    compile_trial.measured_pair(asked)
+    assert len(built) == 2
+    for model in built:
+        assert any(isinstance(m, SmallMapConv2d) for m in model.modules())
 
 
 def test_runs_repeat_and_blocks_that_are_computed_again_give_the_same(
-    images, tmp_path, monkeypatch
+    images, tmp_path, monkeypatch, units
 ):
     calls = watched(monkeypatch)
     plain = pretrain(job(images), out=tmp_path / "plain", health=False)
     assert calls
     assert not any(isinstance(m, SmallMapConv2d) for m in plain.model.modules())
-    torch.fx.symbolic_trace(plain.encoder.backbone)
+    finished = pretrain(job(images), out=tmp_path / "plain", health=False, resume="auto")
+    for run in (plain, finished):
+        torch.fx.symbolic_trace(run.encoder.backbone)
     again = pretrain(job(images), out=tmp_path / "again", health=False)
     kept = replace(job(images).training, checkpoint_activations=True)
     less = pretrain(replace(job(images), training=kept), out=tmp_path / "less", health=False)

@@ -18,9 +18,11 @@ import forked
 from counterpoint import Run, open_data, open_encoder
 from counterpoint.cli import main
 from counterpoint.data import as_splits
+from counterpoint.folder_lock import LockedError
 from counterpoint.search.search_record import row_record
 from counterpoint.vectors import Vectors, embed_data
 from counterpoint.vectors.copies import copied
+from counterpoint.vectors.embed_parts import EmbedJob
 from shard_folders import make_shards, png
 
 RUNS = Path(__file__).parent.parent / "golden" / "runs"
@@ -292,6 +294,28 @@ def test_other_weights_are_refused(photos_folder, vectors):
         next(opened.encoder.parameters())[0] += 1
     with pytest.raises(ValueError, match="by other weights than"):
         embed_data(opened, photos_folder, vectors.folder)
+
+
+def test_of_two_encoders_given_at_once_one_writes_all_of_the_folder(photos_folder, tmp_path):
+    """All three commands have looked at the folder before any of them wrote to it."""
+    others = Run.open(RUNS / "simclr-files")
+    with torch.no_grad():
+        next(others.encoder.parameters())[0] += 1
+    out = tmp_path / "out"
+    first = Run.open(RUNS / "simclr-files")
+    ours, same = (EmbedJob.begin(first, photos_folder, out) for _ in range(2))
+    late = EmbedJob.begin(others, photos_folder, out)
+    with ours.alone(0):
+        with pytest.raises(LockedError, match="another --out"), same.alone(0):
+            pass
+        with pytest.raises(ValueError, match="by other weights than"), late.alone(0):
+            pass
+        (out / ".part-00000.parquet.unfinished-dead").write_text("of a worker whose node died")
+        with ours.ready():
+            ours.do(ours.left(), workers=0)
+        made = ours.finish()
+    assert made.record.encoder["weights"] == ours.record.encoder["weights"]
+    assert sorted(file.name for file in out.iterdir()) == ["part-00000.parquet", "vectors.json"]
 
 
 def test_copies_are_embedded_for_calibration(data, run, photos_folder, vectors, tmp_path):

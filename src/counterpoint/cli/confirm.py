@@ -130,7 +130,10 @@ def _confirm(
     def told(trials: "Sequence[Trial]", store: "ResultStore") -> "Iterator[Outcome]":
         """Say a line for each trial."""
         nonlocal failed
-        for _, trial in store.planned():  # also those of a later call
+        places = {trial.data for trial in trials}
+        for _, trial in store.planned():  # also those of a later call, on the same images
+            if trial.data not in places:
+                continue
             if trial.fingerprint not in progress.events and store.find(trial) is None:
                 progress.tell(Event(trial, "waiting"))
         for outcome in run(trials, store):

@@ -57,8 +57,13 @@ Task = tuple[str, int]
 class ShardingJob:
     """What is written, and where it goes.
 
-    >>> ShardingJob.begin(str(photos_folder), photos_folder.with_name("shards")).tasks()
+    >>> job = ShardingJob.begin(str(photos_folder), photos_folder.with_name("shards"))
+    >>> job.tasks()
     [('train', 0), ('validation', 0), ('test', 0)]
+    >>> with job.alone():
+    ...     job.write(job.left(), workers=0)
+    ...     job.finish().splits["train"].count
+    20
     """
 
     splits: dict[str, Source]
@@ -132,10 +137,9 @@ class ShardingJob:
         return [(name, shard) for name, split in splits for shard in range(split.shards)]
 
     def has(self, task: Task) -> bool:
-        """Tell whether a shard is there: its files, and its record until all are finished."""
+        """Tell whether this job wrote a shard: its files and its record are there."""
         name = self.shard_name(task)
-        files = [self.out / name, self.out / index_name(name)]
-        files += [] if self.finished else [part_file(self.out, name)]
+        files = [self.out / name, self.out / index_name(name), part_file(self.out, name)]
         return all(file.is_file() for file in files)
 
     def left(self) -> list[Task]:
@@ -147,6 +151,11 @@ class ShardingJob:
 
     def write(self, tasks: Sequence[Task], *, workers: int) -> None:
         """Write shards by worker processes; each shard is one task."""
+        if tasks and read_sharding_record(self.out) is None:
+            raise ValueError(
+                f"shard: no job has begun in {self.out}; write and finish belong in "
+                "`with job.alone():`"
+            )
         for source in self.splits.values():
             with suppress(UnreadableImageError):
                 source.stored(0)  # Parquet is read into memory here: the processes share it

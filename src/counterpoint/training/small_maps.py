@@ -11,6 +11,7 @@ from torch.nn.grad import conv2d_input
 
 LARGEST = 25  # places of a map up to which the product is faster: docs/measurements.md
 FEWEST = 32  # channels from which it is
+NARROWED = (torch.float32, torch.bfloat16)  # what autocast takes
 Place = tuple[int, int]
 Maps = Float[Tensor, "image channel row column"]
 Outputs = Float[Tensor, "image out place_row place_column"]
@@ -31,9 +32,8 @@ class SmallMapConv2d(nn.Conv2d):
         found: Tensor
         ours = _multiplied(input, weight) and bias is None and _plain(self)
         if ours and self.in_channels >= FEWEST and self._places(input) <= LARGEST:
-            half = weight.bfloat16().contiguous(memory_format=torch.channels_last)
             stride, padding = _pair(self.stride), _pair(self.padding)
-            found = _Convolution.apply(input.bfloat16(), half, stride, padding)
+            found = _Convolution.apply(input.bfloat16(), weight.bfloat16(), stride, padding)
         else:
             found = super()._conv_forward(input, weight, bias)
         return found
@@ -43,6 +43,11 @@ class SmallMapConv2d(nn.Conv2d):
         padding, stride = _pair(self.padding), _pair(self.stride)
         sides = zip(maps.shape[2:], padding, self.kernel_size, stride, strict=True)
         return prod((side + 2 * pad - kernel) // step + 1 for side, pad, kernel, step in sides)
+
+
+def product_is_faster(precision: str) -> bool:
+    """Tell whether a run in this precision gains by it on this machine: in bf16, with AMX."""
+    return precision == "bf16-mixed" and bool(torch.cpu.get_capabilities().get("amx_bf16"))
 
 
 def multiply_small_maps(network: nn.Module) -> None:
@@ -69,7 +74,8 @@ def plain_convolutions(network: nn.Module) -> None:
     >>> type(network[0]).__name__
     'Conv2d'
     """
-    ours: list[nn.Module] = [m for m in network.modules() if isinstance(m, SmallMapConv2d)]
+    # One that was given another class since, such as a parametrised one, keeps that.
+    ours: list[nn.Module] = [m for m in network.modules() if type(m) is SmallMapConv2d]
     for module in ours:
         module.__class__ = nn.Conv2d
 
@@ -129,7 +135,7 @@ def _multiplied(maps: Tensor, weight: Tensor) -> bool:
     """Tell whether the gradient of the weights will be asked for, in bf16 on a CPU."""
     if not (weight.requires_grad and torch.is_grad_enabled()):
         return False
-    if maps.device.type != "cpu" or maps.dim() != 4:
+    if maps.device.type != "cpu" or maps.dim() != 4 or maps.dtype not in NARROWED:
         return False
     if torch.compiler.is_compiling():  # inductor fails on sides that it takes to be unknown
         return False

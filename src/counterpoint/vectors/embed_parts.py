@@ -97,7 +97,7 @@ class EmbedJob:
         splits, path = _opened(data, limit)
         numbers = NumberedSplits.of(splits)
         representation = Representation(run.model, map)
-        there = VectorsRecord.read(folder) if (folder / FILE).exists() else None
+        there = _record_in(folder)
         record = VectorsRecord(
             encoder_record(run, address or EncoderAddress.of(run.folder), map=map),
             data_record(numbers, path=path, limit=limit),
@@ -107,17 +107,8 @@ class EmbedJob:
             part_size=part_size or (there.part_size if there else usual_part_size(len(numbers))),
             classes=None if numbers.classes is None else list(numbers.classes),
         )
-        if there is None:
-            if folder.exists() and any(UNFINISHED not in f.name for f in folder.iterdir()):
-                raise ValueError(
-                    f"out: {folder} is not empty and has no {FILE}; needs a new or an empty folder"
-                )
-            folder.mkdir(parents=True, exist_ok=True)
-            record.write(folder)
-        else:
+        if there is not None:
             there.refuse_other(record, folder)
-            if (known := there.found_at(record)) != there:
-                known.write(folder)
         return cls(representation, numbers, record, folder)
 
     @classmethod
@@ -142,17 +133,32 @@ class EmbedJob:
     def alone(self, copies: int = COPIED) -> Iterator[None]:
         """Be the only process that writes to the folder, if there is anything to write.
 
-        What a killed one left half written is removed.
+        The record is written first, and what killed processes left half written is removed.
         """
-        if self.left() or (copies and not (self.folder / COPIES).exists()):
-            with only_process(self.folder, LOCK):
-                sweep_unfinished(self.folder, "*.parquet")
-                try:
-                    yield
-                finally:
-                    (self.folder / LOCK).unlink(missing_ok=True)
-        else:
+        copied = copies == 0 or (self.folder / COPIES).exists()
+        if self._is_recorded() and copied and not self.left():
             yield
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with only_process(self.folder, LOCK):
+            try:
+                if not self._is_recorded():  # it was asked before, but not under the lock
+                    there = _record_in(self.folder) or self.record
+                    there.found_at(self.record).write(self.folder)
+                for names in ("*.parquet", f"*{FILE}"):
+                    sweep_unfinished(self.folder, names)
+                yield
+            finally:
+                sweep_unfinished(self.folder, "*.parquet")  # of workers on other machines
+                (self.folder / LOCK).unlink(missing_ok=True)
+
+    def _is_recorded(self) -> bool:
+        """Tell whether the folder says what is in it; refuse one with other vectors."""
+        there = _record_in(self.folder)
+        if there is None:
+            return False
+        there.refuse_other(self.record, self.folder)
+        return there.found_at(self.record) == there
 
     @contextmanager
     def ready(self, device: str | torch.device | None = None) -> Iterator[None]:
@@ -216,6 +222,18 @@ class EmbedJob:
     def finish(self) -> Vectors:
         """Open the folder, which is whole now."""
         return Vectors.open(self.folder)
+
+
+def _record_in(folder: Path) -> VectorsRecord | None:
+    """Return the record of a folder, None if there is none yet; refuse one with other files."""
+    names = {file.name for file in folder.iterdir()} if folder.exists() else set()
+    if FILE in names:
+        return VectorsRecord.read(folder)
+    if any(name != LOCK and UNFINISHED not in name for name in names):
+        raise ValueError(
+            f"out: {folder} is not empty and has no {FILE}; needs a new or an empty folder"
+        )
+    return None
 
 
 def _opened(data: str | Path | Splits, limit: int | None) -> tuple[Splits, str | None]:
