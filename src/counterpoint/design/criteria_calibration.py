@@ -102,7 +102,6 @@ def calibration(
     ('rankme', 0.8, 10.0, 4)
     """
     done = [outcome for outcome in outcomes if outcome.state == "done"]
-    done.sort(key=lambda outcome: outcome.fingerprint)  # not by which one ended first
     asked = {name for outcome in done for name in outcome.trial.criteria}
     criteria = [name for name in CRITERIA if name in asked]
     probes = dict.fromkeys(probe for outcome in done for probe in outcome.trial.probes)
