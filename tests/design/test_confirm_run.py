@@ -283,13 +283,27 @@ def test_a_random_search_may_come_later_and_only_adds(out, folders, tmp_path):
     assert confirm(out, ASKED, Scored()) == after
 
 
-def test_a_random_search_is_never_exchanged(out, folders, monkeypatch):
+def test_a_random_search_that_went_on_keeps_its_rival(out, folders, monkeypatch):
     with_random = replace(ASKED, random=folders / "random")
-    confirm(out, with_random, Scored())
+    before = confirm(out, with_random, Scored())
     other = new_methods(read_design(folders / "random"))[1]
     monkeypatch.setattr(confirm_run, "best_of_random", lambda *_: other)
+    after = confirm(out, with_random, Scored())
+    assert [figures(one) for one in after] == [figures(one) for one in before]
+
+
+def test_a_random_search_is_never_exchanged(out, folders, tmp_path, monkeypatch):
+    confirm(out, replace(ASKED, random=folders / "random"), Scored())
+    plan = read_plan(out)
+    best = new_methods(read_design(folders / "random"))[1]
+    monkeypatch.setattr(confirm_run, "best_of_random", lambda *_: best)
+    other = tmp_path / "other"
+    shutil.copytree(folders / "random", other)
+    for number, made in enumerate(read_design(other).rounds):
+        rest = tuple(one for one in made.candidates if one.fingerprint != plan.random)
+        write_round(read_settings(other), other, number, replace(made, candidates=rest))
     with pytest.raises(ValueError, match="was made with --random"):
-        confirm(out, with_random, Scored())
+        confirm(out, replace(ASKED, random=other), Scored())
 
 
 def test_a_random_search_that_comes_later_has_another_seed(out, folders, monkeypatch):
@@ -359,7 +373,7 @@ def test_what_an_earlier_confirmation_ran_is_taken(out, tmp_path):
     (made,) = read_design(later).rounds
     best, second, *_ = (one.fingerprint for one in new_methods(read_design(later)))
     rest = tuple(one for one in made.candidates if one.fingerprint != best)
-    write_round(later, 0, replace(made, candidates=rest))
+    write_round(read_settings(later), later, 0, replace(made, candidates=rest))
     run = Scored()
     table = confirm(later, ASKED, run)
     plan = read_plan(later)
@@ -396,7 +410,8 @@ def test_rivals_are_shipped_methods_that_the_search_itself_did_not_run(out, fold
     begun = replace(settings, earlier=str(folders / "evolution"))
     (out / SETTINGS).write_text(begun.to_json())
     (made,) = read_design(out).rounds
-    write_round(out, 0, replace(made, candidates=tuple(c for c in made.candidates if c.parents)))
+    born = tuple(one for one in made.candidates if one.parents)
+    write_round(begun, out, 0, replace(made, candidates=born))
     run = Scored()
     confirm(out, ASKED, run)
     known = [one.change for one in read_design(folders / "evolution").candidates.values()]
