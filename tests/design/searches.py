@@ -61,7 +61,8 @@ def outcome_of(candidate, rung, settings):
 
 def searched(*, rounds=3, size=27, few=None, **changes):
     """Search for some rounds, from a few known methods or all; `changes` are settings."""
-    settings = DesignSettings(**{"data": "photos", "full": 9e12, "candidates": size} | changes)
+    usual = {"data": "photos", "full": 9e12, "candidates": size, "criteria": ("rotation-folds",)}
+    settings = DesignSettings(**usual | changes)
     found, pool = Searched(settings), known(32, ENCODER)[:few]
     for number in range(rounds):
         made = next_round(

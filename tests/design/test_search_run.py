@@ -33,7 +33,13 @@ def settings(data, monkeypatch):
     monkeypatch.setattr(search_start, "known", lambda *a, **k: whole(*a, **k)[:3])
     monkeypatch.setattr(search_start, "refusal", _refusal)
     return DesignSettings(
-        data=str(data / "cifar10"), full=9e9, candidates=4, encoder=TINY, limit=240, batch=32
+        data=str(data / "cifar10"),
+        full=9e9,
+        candidates=4,
+        criteria=("rotation-folds",),
+        encoder=TINY,
+        limit=240,
+        batch=32,
     )
 
 

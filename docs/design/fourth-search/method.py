@@ -1,4 +1,4 @@
-"""found-fed54c6f705eda01, found by search. Train it: python method.py FOLDER OUT [STEPS]."""
+"""found-9118e32a4cce9818, found by search. Train it: python method.py FOLDER OUT [STEPS]."""
 
 import sys
 
@@ -29,7 +29,7 @@ METHOD = cp.Method(
     loss=cp.NCE(),
 )
 
-TRAINING = cp.Training(epochs=6, batch=128, optimiser="adamw", lr=0.003, weight_decay=0.05)
+TRAINING = cp.Training(epochs=6, batch=128, optimiser="adamw", lr=0.005, weight_decay=0.05)
 
 if __name__ == "__main__":
     length = int(sys.argv[3]) if sys.argv[3:] else None
