@@ -150,7 +150,8 @@ def on_ray(place: Path) -> dict[str, float]:
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     started = time.perf_counter()
-    embed_on_ray(job, job.left())
+    with job.alone(0):
+        embed_on_ray(job, job.left())
     took = time.perf_counter() - started
     killer.join()
     started = time.perf_counter()

@@ -40,7 +40,8 @@ def test_parts_on_three_nodes_of_which_one_is_killed_are_those_of_one_machine(
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    embed_on_ray(job, job.left())
+    with job.alone(0):
+        embed_on_ray(job, job.left())
     killer.join()
     assert killed[0] > 3, "no part was left to be made when the node died"
     assert job.left() == []
