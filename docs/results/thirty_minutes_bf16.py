@@ -13,7 +13,7 @@ METHOD = simclr_small().swap(
     views=pipelines.simclr_views(16, smallest=0.25, evaluation=32),
     similarity=ProjectedCosine(hidden=512, tau=0.1),
 )
-"""A tau of 0.1 is to be shown by thirty_minutes_bf16_settings.py, of which no result is kept yet."""
+"""Whether a tau of 0.1 is best, thirty_minutes_bf16_settings.py is to show; it was not run yet."""
 
 
 def study() -> list[Trial]:

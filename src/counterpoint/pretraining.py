@@ -39,11 +39,7 @@ from counterpoint.training.run_store.run_address import run_place
 from counterpoint.training.run_store.run_copy import local_checkpoint
 from counterpoint.training.run_store.run_store import RunStore
 from counterpoint.training.signals import Notice
-from counterpoint.training.small_maps import (
-    multiply_small_maps,
-    plain_convolutions,
-    product_is_faster,
-)
+from counterpoint.training.small_maps import multiply_where_faster, plain_convolutions
 from counterpoint.training.summary import start_table
 from counterpoint.training.trainer import (
     check_trainer_options,
@@ -219,8 +215,7 @@ def built_model(job: Job) -> Model:
         load_start(model, job.start)
     if job.weights is not None:
         load_initial(model, job.weights)
-    if product_is_faster(job.training.precision):
-        multiply_small_maps(model)
+    multiply_where_faster(model, job.training.precision)
     if job.training.compile:
         assert isinstance(model.encoder, nn.Module)
         compiled(model.encoder)

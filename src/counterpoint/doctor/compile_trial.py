@@ -16,7 +16,7 @@ from counterpoint.framework import Method, Model
 from counterpoint.framework.settings import Precision, Training
 from counterpoint.job_record import read_training
 from counterpoint.methods import read_method
-from counterpoint.training.small_maps import multiply_small_maps, product_is_faster
+from counterpoint.training.small_maps import multiply_where_faster
 
 STEPS = 5.0  # seconds of steps after the warm-up
 CAUSE = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception): .*)$", re.MULTILINE)
@@ -76,8 +76,7 @@ def measured_pair(asked: dict[str, Any]) -> list[dict[str, Any]]:
     def build() -> Model:
         torch.manual_seed(0)
         model = method.build(image=image)
-        if product_is_faster(precision):
-            multiply_small_maps(model)
+        multiply_where_faster(model, precision)
         return model
 
     batches = some_batches(build(), noise, batch=asked["batch"], count=2, workers=0)

@@ -45,11 +45,6 @@ class SmallMapConv2d(nn.Conv2d):
         return prod((side + 2 * pad - kernel) // step + 1 for side, pad, kernel, step in sides)
 
 
-def product_is_faster(precision: str) -> bool:
-    """Tell whether a run in this precision gains by it on this machine: in bf16, with AMX."""
-    return precision == "bf16-mixed" and bool(torch.cpu.get_capabilities().get("amx_bf16"))
-
-
 def multiply_small_maps(network: nn.Module) -> None:
     """Let the plain convolutions of a network be of this kind; weights and key names stay.
 
@@ -63,6 +58,12 @@ def multiply_small_maps(network: nn.Module) -> None:
     for module in network.modules():
         if type(module) is nn.Conv2d and _plain(module):
             module.__class__ = SmallMapConv2d
+
+
+def multiply_where_faster(network: nn.Module, precision: str) -> None:
+    """Do so where training in this precision gains by it on this machine: in bf16, with AMX."""
+    if precision == "bf16-mixed" and torch.cpu.get_capabilities().get("amx_bf16"):
+        multiply_small_maps(network)
 
 
 def plain_convolutions(network: nn.Module) -> None:

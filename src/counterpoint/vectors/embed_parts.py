@@ -26,10 +26,16 @@ from counterpoint.vectors.part_file import finished_parts, part_path, write_part
 from counterpoint.vectors.read_ahead import read_pieces
 from counterpoint.vectors.stored_rows import ReadPiece, RowReader, StoredRow
 from counterpoint.vectors.vectors_folder import Vectors
-from counterpoint.vectors.vectors_record import FILE, VectorsRecord, data_record, encoder_record
-from counterpoint.whole_file import UNFINISHED, sweep_unfinished
+from counterpoint.vectors.vectors_record import (
+    FILE,
+    LOCK,
+    VectorsRecord,
+    data_record,
+    encoder_record,
+    record_in,
+)
+from counterpoint.whole_file import sweep_unfinished
 
-LOCK = ".embed.lock"
 COPIED = 1_000  # images of which copies are embedded for `curate`; our choice
 
 
@@ -97,7 +103,7 @@ class EmbedJob:
         splits, path = _opened(data, limit)
         numbers = NumberedSplits.of(splits)
         representation = Representation(run.model, map)
-        there = _record_in(folder)
+        there = record_in(folder)
         record = VectorsRecord(
             encoder_record(run, address or EncoderAddress.of(run.folder), map=map),
             data_record(numbers, path=path, limit=limit),
@@ -136,14 +142,14 @@ class EmbedJob:
         The record is written first, and what killed processes left half written is removed.
         """
         copied = copies == 0 or (self.folder / COPIES).exists()
-        if self._is_recorded() and copied and not self.left():
+        if self.record.is_in(self.folder) and copied and not self.left():
             yield
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         with only_process(self.folder, LOCK):
             try:
-                if not self._is_recorded():  # it was asked before, but not under the lock
-                    there = _record_in(self.folder) or self.record
+                if not self.record.is_in(self.folder):  # it may be since it was asked above
+                    there = record_in(self.folder) or self.record
                     there.found_at(self.record).write(self.folder)
                 for names in ("*.parquet", f"*{FILE}"):
                     sweep_unfinished(self.folder, names)
@@ -151,14 +157,6 @@ class EmbedJob:
             finally:
                 sweep_unfinished(self.folder, "*.parquet")  # of workers on other machines
                 (self.folder / LOCK).unlink(missing_ok=True)
-
-    def _is_recorded(self) -> bool:
-        """Tell whether the folder says what is in it; refuse one with other vectors."""
-        there = _record_in(self.folder)
-        if there is None:
-            return False
-        there.refuse_other(self.record, self.folder)
-        return there.found_at(self.record) == there
 
     @contextmanager
     def ready(self, device: str | torch.device | None = None) -> Iterator[None]:
@@ -216,24 +214,13 @@ class EmbedJob:
             rows += stored
             if len(batch.index):
                 vectors.append(self.representation.of_batch(batch).cpu())
-        path = part_path(self.folder, part)
-        write_part(path, torch.cat(samples), splits, rows, torch.cat(vectors))
+        write_part(
+            part_path(self.folder, part), torch.cat(samples), splits, rows, torch.cat(vectors)
+        )
 
     def finish(self) -> Vectors:
         """Open the folder, which is whole now."""
         return Vectors.open(self.folder)
-
-
-def _record_in(folder: Path) -> VectorsRecord | None:
-    """Return the record of a folder, None if there is none yet; refuse one with other files."""
-    names = {file.name for file in folder.iterdir()} if folder.exists() else set()
-    if FILE in names:
-        return VectorsRecord.read(folder)
-    if any(name != LOCK and UNFINISHED not in name for name in names):
-        raise ValueError(
-            f"out: {folder} is not empty and has no {FILE}; needs a new or an empty folder"
-        )
-    return None
 
 
 def _opened(data: str | Path | Splits, limit: int | None) -> tuple[Splits, str | None]:

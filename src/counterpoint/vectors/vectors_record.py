@@ -14,9 +14,10 @@ from counterpoint.data import fingerprint_difference
 from counterpoint.run import Run
 from counterpoint.vectors.encoder_address import EncoderAddress
 from counterpoint.vectors.numbered_splits import NumberedSplits
-from counterpoint.whole_file import write_json
+from counterpoint.whole_file import UNFINISHED, write_json
 
 FILE = "vectors.json"
+LOCK = ".embed.lock"
 FORMAT = 1
 
 
@@ -77,6 +78,14 @@ class VectorsRecord:
         )
         return replace(self, data=data, encoder=self.encoder | {"address": address})
 
+    def is_in(self, folder: Path) -> bool:
+        """Tell whether a folder says that this is in it; refuse one with other vectors."""
+        there = record_in(folder)
+        if there is None:
+            return False
+        there.refuse_other(self, folder)
+        return there.found_at(self) == there
+
     def refuse_other(self, new: "VectorsRecord", folder: Path) -> None:
         """Refuse to add the vectors of another encoder, or of other images, to a folder."""
         do = f"give --out a folder other than {folder}"
@@ -107,6 +116,18 @@ class VectorsRecord:
                 f"out: {folder} has parts of {self.part_size:,} images, not {new.part_size:,}; "
                 f"leave --part-size out, or {do}"
             )
+
+
+def record_in(folder: Path) -> VectorsRecord | None:
+    """Return the record of a folder, None if there is none yet; refuse one with other files."""
+    names = {file.name for file in folder.iterdir()} if folder.exists() else set()
+    if FILE in names:
+        return VectorsRecord.read(folder)
+    if any(name != LOCK and UNFINISHED not in name for name in names):
+        raise ValueError(
+            f"out: {folder} is not empty and has no {FILE}; needs a new or an empty folder"
+        )
+    return None
 
 
 def encoder_record(
