@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from itertools import count, takewhile
+from itertools import combinations, count, takewhile
 from pathlib import Path
 from statistics import fmean, median, stdev
 
@@ -16,6 +16,7 @@ from counterpoint.design.design_settings import CHOSEN, differing
 from counterpoint.design.judging import standing
 from counterpoint.design.population import known
 from counterpoint.design.search_files import read_round, read_settings
+from counterpoint.design.searched import core_hours
 from counterpoint.evaluation.criteria import CRITERIA
 from counterpoint.methods import method_named
 from counterpoint.study.bundle import read_study
@@ -175,7 +176,7 @@ def measured_again(kept, parts):
     ]
 
 
-BOTH = ("rotation-folds", "rankme")
+BOTH, CMC = ("rotation-folds", "rankme"), "cmc-small"
 
 
 @pytest.mark.parametrize(
@@ -214,6 +215,56 @@ def test_the_documented_choices_without_labels_are_what_the_trials_say():
             cells.append(f"{max(map(_linear, tried)):.1f}")
         line = f"| {number} | {' | '.join(cells)} |"
         assert line in text, line
+
+
+def test_what_is_said_of_the_searches_without_labels_is_what_the_trials_say():
+    text = " ".join(PAGE.read_text().split())
+    fifth, sixth = (read_study(str(kept / "outcomes.json"))[0] for kept in (FIFTH, SIXTH))
+    cmc = [f"{_linear(one):.1f}" for some in (fifth, sixth) for one in some if one.trial.row == CMC]
+    assert f"CMC has {' and '.join(cmc)} by the linear probe" in text
+    eight = sorted(fifth, key=lambda one: -one.figures["rotation-folds"])[:8]
+    first, last = (eight[place].figures["rotation-folds"] for place in (0, -1))
+    assert f"{first - last:.3f}" == "0.009"
+    assert f"and have {min(map(_linear, eight)):.1f} to {max(map(_linear, eight)):.1f} by" in text
+    every = [read_study(str(kept / "outcomes.json"))[0] for kept in KEPT]
+    spent = sum(
+        core_hours(one, read_settings(kept))
+        for kept, some in zip(KEPT, every, strict=True)
+        for one in some
+    )
+    assert f"and {spent:.1f} with the four searches below" in text
+    tried = sum(len({one.trial.name for one in some}) for some in every)
+    assert f"All seven have {tried} candidates and {sum(map(len, every))} trials." in text
+
+
+def test_the_rule_that_was_tried_is_the_one_that_the_decision_says():
+    """Of the mean ranks of one to three criteria, on the sets of trials that there were then."""
+    sets = [
+        measured_again(FOURTH, ("seen", "unseen")),
+        measured_again(RANDOM, ("seen", "unseen")),
+        measured_again(THIRD, ("unseen",)),
+        read_study(str(FIFTH / "outcomes.json"))[0],
+    ]
+    names = ("rotation-folds", "rankme", "lidar", "alpha", "rotation")
+    rules = [rule for many in (1, 2, 3) for rule in combinations(names, many)]
+    assert len(rules) == 25
+    met = {}
+    for rule in rules:
+        name = chosen_name(rule) if len(rule) > 1 else rule[0]
+        rows = [
+            one
+            for some in sets
+            for one in calibration(some, chosen=rule)
+            if one.probe == "linear" and one.criterion == name
+        ]
+        assert len(rows) == 4
+        if max(one.regret for one in rows) <= 2:
+            met[rule] = fmean(one.rho for one in rows)
+    assert len(met) == 6
+    decision = (DOCS / "decisions" / "0057-two-criteria-were-tried.md").read_text()
+    own, other = met.pop(BOTH), met.pop(("rotation-folds", "alpha"))
+    assert f"{own:.2f}; with `alpha` in the place of `rankme` it is {other:.2f}" in decision
+    assert f"the other four have {min(met.values()):.2f} to {max(met.values()):.2f}" in decision
 
 
 def test_a_search_without_labels_differs_from_the_fourth_in_how_it_chooses():
